@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Instructions that traversal executes against hand-written code: exact counts, by callgrind.
+
+  traversal_instructions.py build/bench/bench/bench_traversal
+
+Prints a table, then `traversal/CASE/instructions ratio R`. Without valgrind it says so and succeeds.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CALLS = 200
+KINDS = ["fixed", "layered"]
+CASES = ["visit", "map", "reduce", "visit3", "map3"]
+
+
+def counts(program):
+    with tempfile.NamedTemporaryFile(suffix=".callgrind") as profile:
+        run = subprocess.run(
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile.name}", program, "--calls", str(CALLS)],
+            capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(f"traversal_instructions: valgrind failed:\n{run.stderr}")
+        table = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", profile.name],
+                               capture_output=True, text=True, check=True).stdout
+    found = {}
+    for line in table.splitlines():
+        match = re.match(r"\s*([\d,]+) .*[:/]((?:hand|tree)_\w+)", line)
+        if match:
+            found[match[2]] = int(match[1].replace(",", "")) / CALLS
+    return found
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    if not shutil.which("valgrind"):
+        print("traversal_instructions: valgrind is not installed (Debian: valgrind), so no instructions are counted")
+        return
+    found = counts(sys.argv[1])
+    ratios = []
+    print(f"\nInstructions of one call (mean of {CALLS}):\n  {'case':16} {'by hand':>10} {'espalier':>10} {'ratio':>8}")
+    for kind in KINDS:
+        for case in CASES:
+            hand, tree = (found[f"{side}_{kind}_{case}"] for side in ("hand", "tree"))
+            ratios.append((f"{kind}/{case}", tree / hand))
+            print(f"  {kind + '/' + case:16} {hand:10.1f} {tree:10.1f} {tree / hand:8.3f}")
+    print()
+    for name, ratio in ratios:
+        print(f"traversal/{name}/instructions ratio {ratio:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+// Trains a multilayer perceptron on handwritten digits: plain structs, one compiled training step.
+//
+//   cmake --workflow --preset train            from the repository's root
+#include <mlx/mlx.h>
+
+#include <chrono>
+#include <cstdio>
+#include <espalier/espalier.hpp>
+#include <espalier/mlx/engine.hpp>
+#include <espalier/mlx/eval.hpp>
+#include <espalier/mlx/grad.hpp>
+#include <espalier/mlx/io.hpp>
+#include <espalier/mlx/math.hpp>
+#include <espalier/optim/adam.hpp>
+#include <espalier/optim/apply_updates.hpp>
+#include <exception>
+#include <string>
+
+#include "digits_data.hpp"
+#include "loss_curve.hpp"
+#include "mlp.hpp"
+#include "options.hpp"
+
+namespace train_digits {
+namespace {
+
+using adam = espalier::optim::adam<double>;
+
+// What a step changes, and what a checkpoint holds.
+struct train_state {
+  mlp model;
+  espalier::optim::adam_state<mlp> optimizer;
+};
+struct checkpoint {
+  train_state state;
+  std::int64_t epoch;  // epochs that are done
+  std::uint64_t seed;  // of the split, the first weights and the batches
+};
+
+// The whole training step: forward, backward, update. `state` is in-out because it is not const; the optimizer's numbers are
+// constants of the trace.
+mx::array train_step(train_state& state, const batch& b, const adam& optimizer) {
+  auto [value, gradients] = espalier::value_and_grad(loss)(state.model, b);
+  espalier::optim::apply_updates(state.model, optimizer.update(gradients, state.optimizer, state.model));
+  return value;
+}
+
+batch to_batch(const digits& d) {
+  const int n = static_cast<int>(d.size());
+  return {mx::array(d.pixels.begin(), {n, static_cast<int>(pixels_per_image)}), mx::array(d.labels.begin(), {n}, mx::int32)};
+}
+
+void run(const options& chosen) {
+  const auto [train, test] = split_train_test(read_digits(chosen.data), {.seed = chosen.seed});
+  const batch test_batch = to_batch(test);
+
+  std::vector<int> widths{static_cast<int>(pixels_per_image)};
+  widths.insert(widths.end(), chosen.hidden.begin(), chosen.hidden.end());
+  widths.push_back(digit_classes);
+
+  const adam optimizer{.learning_rate = chosen.learning_rate};
+  mlp model = make_mlp(widths, chosen.seed);
+  auto moments = optimizer.init(model);
+  checkpoint saved{{std::move(model), std::move(moments)}, 0, chosen.seed};
+  if (chosen.resume) {
+    espalier::load_safetensors(chosen.checkpoint, saved);
+    if (saved.seed != chosen.seed) {
+      throw option_error("--seed: " + chosen.checkpoint.string() + " was trained with --seed " + std::to_string(saved.seed) +
+                         ", found " + std::to_string(chosen.seed) + "; another seed would train on test images");
+    }
+    std::printf("resumed after epoch %lld from %s\n", static_cast<long long>(saved.epoch), chosen.checkpoint.c_str());
+  }
+  train_state& state = saved.state;
+  std::printf("%zu images to train on, %zu held out\n\n%s\n", train.size(), test.size(),
+              espalier::tree_summary(state.model).c_str());
+
+  auto step = espalier::compile<&train_step>();
+  auto recognised = espalier::compile<&hits>();
+
+  learning_curve curve;
+  const auto first = static_cast<std::size_t>(saved.epoch);
+  const std::size_t last = first + chosen.epochs;
+  double accuracy = 0;
+  for (std::size_t epoch = first; epoch < last; ++epoch) {
+    const auto begin = std::chrono::steady_clock::now();
+    double sum = 0;
+    std::size_t seen = 0;
+    std::size_t steps = 0;
+    for (const auto& rows : mini_batches(train.size(), chosen.batch_size, chosen.seed, epoch)) {
+      mx::array value = step(state, to_batch(take(train, rows)), optimizer);
+      espalier::eval(state, value);
+      seen += rows.size();
+      sum += static_cast<double>(value.item<float>()) * static_cast<double>(rows.size());
+      curve.batch_loss.push_back(
+          {static_cast<double>(epoch) + static_cast<double>(seen) / static_cast<double>(train.size()), value.item<float>()});
+      ++steps;
+    }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    accuracy = recognised(state.model, test_batch).item<int>() / static_cast<double>(test.size());
+    const double mean_loss = sum / static_cast<double>(train.size());
+    curve.epoch_loss.push_back({static_cast<double>(epoch) + 0.5, mean_loss});
+    curve.test_accuracy.push_back({static_cast<double>(epoch) + 1, accuracy});
+    std::printf("epoch %3zu/%zu   loss %.4f   test accuracy %5.2f %%   %6.0f steps/s\n", epoch + 1, last, mean_loss,
+                100 * accuracy, static_cast<double>(steps) / seconds.count());
+    std::fflush(stdout);
+  }
+
+  saved.epoch = static_cast<std::int64_t>(last);
+  espalier::save_safetensors(chosen.checkpoint, saved);
+  write_svg(chosen.curve, curve);
+  const espalier::compile_stats stats = step.stats();
+  std::printf("\ntest accuracy %.2f %% (the loss cannot fall below 0.50: its targets are smoothed)\n", 100 * accuracy);
+  std::printf("training step: %zu traces, one per batch shape; %zu calls replayed one\n", stats.traces, stats.hits);
+  if (!stats.last_retrace.empty()) std::printf("last retrace:\n%s\n", stats.last_retrace.c_str());
+  std::printf("checkpoint: %s\nloss curve: %s\n", chosen.checkpoint.c_str(), chosen.curve.c_str());
+}
+
+}  // namespace
+}  // namespace train_digits
+
+int main(int argc, char** argv) {
+  try {
+    const train_digits::options chosen = train_digits::parse_options({argv + 1, argv + argc});
+    if (chosen.help) {
+      std::printf("%s", train_digits::help_text().c_str());
+      return 0;
+    }
+    train_digits::run(chosen);
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "train_digits: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,53 @@
+// Values as people read them, in error messages, treedefs and summaries: 3, 0.5, true, 'text'.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <espalier/aux.hpp>
+#include <espalier/detail/types.hpp>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace espalier {
+
+// How a value of an engine's or a user's type is described: specialise with `static std::string describe(const T&)`.
+template <class T>
+struct value_description;
+
+// A short text for a value. Floats print the shortest digits that read back the same. Types that nothing can print give "…".
+template <class T>
+std::string describe_value(const T& value) {
+  if constexpr (requires { value_description<T>::describe(value); }) {
+    return value_description<T>::describe(value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_enum_v<T>) {
+    return describe_value(static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (detail::is_one_of<T, char, signed char, unsigned char>) {
+    return std::to_string(static_cast<int>(value));
+  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return "'" + std::string(std::string_view(value)) + "'";
+  } else if constexpr (std::is_same_v<T, long double>) {
+    return std::to_string(value);
+  } else if constexpr (detail::is_one_of<T, wchar_t, char8_t, char16_t, char32_t>) {
+    return std::to_string(static_cast<unsigned long>(value));
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    std::array<char, 64> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    return std::string(digits.data(), end.ptr);
+  } else if constexpr (requires { typename T::value_type; requires std::same_as<T, aux<typename T::value_type>>; }) {
+    return describe_value(value.value);
+  } else if constexpr (requires(std::ostream& out) { out << value; }) {
+    std::ostringstream out;
+    out << value;
+    return out.str();
+  } else {
+    return "…";
+  }
+}
+
+}  // namespace espalier

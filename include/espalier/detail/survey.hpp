@@ -1,0 +1,321 @@
+// A tree's type, read once at compile time: which types its leaves have, which nodes it reaches, and, only when
+// something is wrong, the key path of the first fault.
+#pragma once
+
+#include <espalier/detail/types.hpp>
+#include <espalier/encode.hpp>
+#include <espalier/node.hpp>
+
+namespace espalier::detail {
+
+// Stands for a leaf_array among the rest trees: at every node it is passed on as it is, at a leaf it gives its next value.
+template <class U>
+struct leaf_cursor {
+  U* next;
+};
+
+template <class T>
+inline constexpr bool is_cursor = false;
+template <class U>
+inline constexpr bool is_cursor<leaf_cursor<U>> = true;
+
+// A first tree and its rest trees at one place.
+template <class First, class... Rest>
+using zip = types<First, Rest...>;
+
+template <class T, std::size_t I>
+struct child_at {
+  using type = std::remove_cv_t<typename node_of<T>::template child<I>>;
+};
+template <class U, std::size_t I>
+struct child_at<leaf_cursor<U>, I> {
+  using type = leaf_cursor<U>;
+};
+
+template <class T>
+struct element_at {
+  using type = std::remove_cv_t<typename node_of<T>::element>;
+};
+template <class U>
+struct element_at<leaf_cursor<U>> {
+  using type = leaf_cursor<U>;
+};
+
+// Whether R can stand beside First at this node: the same kind, arity and field names (aux and sizes are for run time).
+template <class First, class R>
+consteval bool node_matches() {
+  if constexpr (is_cursor<R> || std::is_same_v<First, R>) {
+    return true;
+  } else if constexpr (kind_of<First> != kind_of<R>) {
+    return false;
+  } else if constexpr (is_product<First> || kind_of<First> == node_kind::variant) {
+    if constexpr (node_of<First>::arity != node_of<R>::arity) {
+      return false;
+    } else if constexpr (is_product<First>) {
+      return []<std::size_t... I>(std::index_sequence<I...>) {
+        return ((node_of<First>::key(I) == node_of<R>::key(I)) && ...);
+      }(std::make_index_sequence<node_of<First>::arity>{});
+    } else {
+      return true;
+    }
+  } else if constexpr (kind_of<First> == node_kind::array) {
+    return node_of<First>::extent == node_of<R>::extent;
+  } else if constexpr (kind_of<First> == node_kind::map) {
+    return std::is_same_v<typename node_of<First>::key, typename node_of<R>::key>;
+  } else {
+    return true;
+  }
+}
+
+// Why a place of a tree cannot be traversed.
+enum class fault : unsigned char { none, unsupported, aux, mismatch };
+
+template <class>
+inline constexpr bool all_encodable_in = true;
+template <class... A>
+inline constexpr bool all_encodable_in<std::tuple<A...>> = (encodable<std::remove_cvref_t<A>> && ...);
+
+template <class T>
+consteval bool has_encodable_aux() {
+  if constexpr (is_product<T>) {
+    if constexpr (node_of<T>::has_aux) return all_encodable_in<std::remove_cvref_t<decltype(node_of<T>::aux(std::declval<const T&>()))>>;
+  }
+  return true;
+}
+
+template <class First, class... Rest>
+consteval fault fault_here() {
+  if constexpr (kind_of<First> == node_kind::unsupported) {
+    return fault::unsupported;
+  } else if constexpr (kind_of<First> == node_kind::leaf) {
+    return fault::none;
+  } else if constexpr (!has_encodable_aux<First>()) {
+    return fault::aux;
+  } else {
+    return (node_matches<First, Rest>() && ...) ? fault::none : fault::mismatch;
+  }
+}
+
+// The result of a survey: the distinct zips at leaves, in the order they are met, the distinct zips at nodes, and the
+// zip at the first fault (void if there is none).
+template <class Leaves, class Nodes, class Faulty>
+struct survey {
+  using leaves = Leaves;
+  using nodes = Nodes;
+  using faulty = Faulty;
+};
+
+template <class Zip, class List>
+inline constexpr bool is_in = false;
+template <class Zip, class... Z>
+inline constexpr bool is_in<Zip, types<Z...>> = (std::is_same_v<Zip, Z> || ...);
+
+template <class Zip, std::size_t I>
+struct zip_child;
+template <class... T, std::size_t I>
+struct zip_child<types<T...>, I> {
+  using type = types<typename child_at<T, I>::type...>;
+};
+
+template <class Zip>
+struct zip_element;
+template <class... T>
+struct zip_element<types<T...>> {
+  using type = types<typename element_at<T>::type...>;
+};
+
+// Folds over the children of a node: `state + zip` is the state after surveying that zip.
+template <class... L, class... N, class Faulty, class First, class... Rest>
+constexpr auto operator+(survey<types<L...>, types<N...>, Faulty> state, type_tag<types<First, Rest...>>) {
+  using zip_here = types<First, Rest...>;
+  if constexpr (!std::is_void_v<Faulty>) {
+    return state;
+  } else if constexpr (fault_here<First, Rest...>() != fault::none) {
+    return survey<types<L...>, types<N...>, zip_here>{};
+  } else if constexpr (kind_of<First> == node_kind::leaf) {
+    if constexpr (is_in<zip_here, types<L...>>) {
+      return state;
+    } else {
+      return survey<types<L..., zip_here>, types<N...>, void>{};
+    }
+  } else if constexpr (is_in<zip_here, types<N...>>) {
+    return state;
+  } else {
+    using entered = survey<types<L...>, types<N..., zip_here>, void>;
+    if constexpr (is_product<First> || kind_of<First> == node_kind::variant) {
+      return []<std::size_t... I>(std::index_sequence<I...>) {
+        return (entered{} + ... + type_tag<typename zip_child<zip_here, I>::type>{});
+      }(std::make_index_sequence<node_of<First>::arity>{});
+    } else {
+      return entered{} + type_tag<typename zip_element<zip_here>::type>{};
+    }
+  }
+}
+
+template <class First, class... Rest>
+using survey_of = decltype(survey<types<>, types<>, void>{} + type_tag<types<First, Rest...>>{});
+
+// The distinct leaf types of a tree, in the order they are met.
+template <class T>
+struct leaf_types_of;
+template <class... L>
+struct leaf_types_of<types<types<L>...>> {
+  using type = types<L...>;
+};
+template <class T>
+using leaf_types = typename leaf_types_of<typename survey_of<T>::leaves>::type;
+
+// Whether a container's elements contain the container again (`struct node { std::vector<node> children; }`).
+template <class Container>
+inline constexpr bool is_recursive_container =
+    is_in<types<Container>, typename survey_of<std::remove_cv_t<typename node_of<Container>::element>>::nodes>;
+
+// --- Faults: computed only when a static assertion is about to fail. ---------------------------------------------------
+
+// A key path as text, with `[*]` for the elements of a container.
+struct path_text {
+  char text[256] = {};
+  std::size_t size = 0;
+
+  constexpr path_text operator+(std::string_view more) const {
+    path_text result = *this;
+    for (char c : more) {
+      if (result.size < sizeof(text) - 1) result.text[result.size++] = c;
+    }
+    return result;
+  }
+  constexpr path_text operator+(const key_entry& key) const {
+    if (key.which == key_entry::kind::attribute) return *this + "." + key.name;
+    if (key.which != key_entry::kind::index) return *this;
+    path_text digits = *this + "[";
+    std::int64_t scale = 1;
+    while (key.number / scale > 9) scale *= 10;
+    for (; scale > 0; scale /= 10) {
+      const char digit = static_cast<char>('0' + key.number / scale % 10);
+      digits = digits + std::string_view(&digit, 1);
+    }
+    return digits + "]";
+  }
+};
+
+// Calls found(path, zip) for the first zip, in order, that Fault accepts, and returns what it returns: a path_text.
+template <template <class> class Fault, class Zip, class Entered = types<>>
+constexpr path_text fault_path(path_text path, bool& found);
+
+template <template <class> class Fault, class... E, class First, class... Rest>
+constexpr path_text fault_path_below(type_tag<types<First, Rest...>>, type_tag<types<E...>>, path_text path, bool& found) {
+  using zip_here = types<First, Rest...>;
+  if constexpr (Fault<zip_here>::value) {
+    found = true;
+    return path;
+  } else if constexpr (fault_here<First, Rest...>() != fault::none || kind_of<First> == node_kind::leaf ||
+                       is_in<zip_here, types<E...>>) {
+    return path;
+  } else if constexpr (is_product<First> || kind_of<First> == node_kind::variant) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      path_text result = path;
+      const auto key = [&]<std::size_t J>(index<J>) {
+        if constexpr (kind_of<First> == node_kind::variant) {
+          return key_entry{};
+        } else {
+          return node_of<First>::key(J);
+        }
+      };
+      (void)key;
+      (void)(... || (result = fault_path<Fault, typename zip_child<zip_here, I>::type, types<E..., zip_here>>(
+                         path + key(index<I>{}), found),
+                     found));
+      return found ? result : path;
+    }(std::make_index_sequence<node_of<First>::arity>{});
+  } else {
+    const path_text below = kind_of<First> == node_kind::maybe ? path : path + "[*]";
+    return fault_path<Fault, typename zip_element<zip_here>::type, types<E..., zip_here>>(below, found);
+  }
+}
+
+template <template <class> class Fault, class Zip, class Entered>
+constexpr path_text fault_path(path_text path, bool& found) {
+  return fault_path_below<Fault>(type_tag<Zip>{}, type_tag<Entered>{}, path, found);
+}
+
+// The path as a template argument, so that the compiler prints it.
+template <template <class> class Fault, class Zip>
+consteval auto fault_path_string() {
+  constexpr path_text found_path = [] {
+    bool found = false;
+    const path_text path = fault_path<Fault, Zip>(path_text{}, found);
+    return path.size == 0 ? path + "(root)" : path;
+  }();
+  fixed_string<found_path.size + 1> result;
+  for (std::size_t i = 0; i < found_path.size; ++i) result.text[i] = found_path.text[i];
+  result.text[found_path.size] = '\0';  // written out: clang prints as text only what is terminated in so many words
+  return result;
+}
+
+// Accepts one zip.
+template <class Zip>
+struct exactly {
+  template <class Other>
+  using accepts = std::is_same<Zip, Other>;
+};
+
+// A name for the compiler to print, as in `at_path<".layers[*].cache", std::shared_ptr<float>>`.
+template <fixed_string Path, class... T>
+struct at_path {};
+
+template <class Where>
+struct unsupported_type {
+  static_assert(always_false<Where>,
+                "espalier: a type in this tree is neither a node nor a leaf (its key path and type are named beside this "
+                "message). Make it an aggregate; or a leaf, `template <> inline constexpr bool espalier::is_leaf_type<T> = "
+                "true`; or register it, `template <> struct espalier::pytree_node<T>`. vector<bool>, shared_ptr, raw "
+                "pointers, references, views and owning pointers to polymorphic types are never nodes by themselves");
+};
+
+template <class Where>
+struct aux_cannot_be_encoded {
+  static_assert(always_false<Where>,
+                "espalier: aux data must be encodable, so that it can be compared and hashed (the key path and the type that holds "
+                "the aux data are named beside this message): bool, characters, integers, floats, enums, strings, and aggregates "
+                "and standard containers of these. Arrays of an engine are leaves, not aux data. Make it a child, or specialise "
+                "espalier::value_encoder for it");
+};
+
+template <class Where>
+struct different_structures {
+  static_assert(always_false<Where>,
+                "espalier: these trees have different structures (the key path and the types there are named beside this "
+                "message). A rest tree needs the first tree's kinds of nodes and field names, down to the first tree's "
+                "leaves");
+};
+
+// Stops the build at the first fault, naming it; true if there is none.
+template <class First, class... Rest>
+consteval bool require_trees() {
+  using faulty = typename survey_of<First, Rest...>::faulty;
+  if constexpr (std::is_void_v<faulty>) {
+    return true;
+  } else {
+    return []<class BadFirst, class... BadRest>(type_tag<types<BadFirst, BadRest...>>) {
+      constexpr auto path = fault_path_string<exactly<faulty>::template accepts, types<First, Rest...>>();
+      using where = at_path<path, BadFirst, BadRest...>;
+      if constexpr (fault_here<BadFirst, BadRest...>() == fault::unsupported) {
+        return sizeof(unsupported_type<where>) == 0;
+      } else if constexpr (fault_here<BadFirst, BadRest...>() == fault::aux) {
+        return sizeof(aux_cannot_be_encoded<where>) == 0;
+      } else {
+        return sizeof(different_structures<where>) == 0;
+      }
+    }(type_tag<faulty>{});
+  }
+}
+
+}  // namespace espalier::detail
+
+namespace espalier {
+
+// A type that is a tree: every type below it is a node or a leaf.
+template <class T>
+concept pytree = std::is_void_v<typename detail::survey_of<std::remove_cvref_t<T>>::faulty>;
+
+}  // namespace espalier

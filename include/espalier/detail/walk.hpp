@@ -1,0 +1,348 @@
+// One step of a traversal: every algorithm visits, or rebuilds, the children of a node through the two functions here,
+// together with the children of the rest trees beside it. The structures of all trees agree when these are called.
+#pragma once
+
+#include <espalier/detail/survey.hpp>
+#include <espalier/detail/types.hpp>
+#include <espalier/node.hpp>
+
+namespace espalier::detail {
+
+// --- Keys: what a child is called, as an entry only where somebody asks. -------------------------------------------------
+
+template <class T>
+struct product_key {
+  std::size_t i;
+  constexpr key_entry entry() const { return node_of<T>::key(i); }
+};
+struct index_key {
+  std::size_t i;
+  constexpr key_entry entry() const { return {key_entry::kind::index, {}, static_cast<std::int64_t>(i)}; }
+};
+template <class K>
+struct map_key {
+  const K& k;
+  constexpr key_entry entry() const { return map_key_entry(k); }
+};
+struct no_key {
+  static constexpr key_entry entry() { return {}; }
+};
+
+// A traversal that nobody asks for paths.
+struct no_path {
+  template <class Key>
+  ESPALIER_INLINE constexpr no_path operator/(const Key&) const {
+    return {};
+  }
+};
+// A traversal that keeps them.
+template <class Key>
+constexpr path_view operator/(const path_view& parent, const Key& key) {
+  return {&parent, key.entry()};
+}
+template <class T>
+constexpr path_view operator/(const path_view& parent, product_key<T> key) {
+  return {&parent, node_of<T>::key(key.i)};
+}
+
+// --- Children of the trees beside: a cursor is its own child. ---------------------------------------------------------------
+
+template <class T>
+ESPALIER_INLINE constexpr decltype(auto) open(T& tree) {
+  if constexpr (is_cursor<std::remove_cv_t<T>>) {
+    return static_cast<T&>(tree);
+  } else {
+    return node_of<T>::children(tree);
+  }
+}
+
+template <std::size_t I, class Children>
+ESPALIER_INLINE constexpr auto& get_child(Children& children) {
+  if constexpr (is_cursor<std::remove_cv_t<Children>>) {
+    return children;
+  } else if constexpr (requires { get_ref<I>(children); }) {
+    return get_ref<I>(children);
+  } else {
+    using std::get;
+    return get<I>(children);
+  }
+}
+
+template <class U>
+struct cursor_elements {
+  leaf_cursor<U>& cursor;
+  ESPALIER_INLINE constexpr leaf_cursor<U>& operator[](std::size_t) const { return cursor; }
+};
+
+template <class T>
+ESPALIER_INLINE constexpr auto elements_of(T& tree) {
+  return node_of<T>::data(tree);
+}
+template <class U>
+ESPALIER_INLINE constexpr cursor_elements<U> elements_of(leaf_cursor<U>& cursor) {
+  return {cursor};
+}
+
+// What an optional or a pointer holds. Const in a const tree: a pointer would let it be changed.
+template <class T>
+ESPALIER_INLINE constexpr auto& held(T& tree) {
+  if constexpr (is_cursor<std::remove_cv_t<T>>) {
+    return tree;
+  } else if constexpr (std::is_const_v<T>) {
+    return std::as_const(*tree);
+  } else {
+    return *tree;
+  }
+}
+
+template <std::size_t I, class T>
+ESPALIER_INLINE constexpr auto& alternative(T& tree) {
+  if constexpr (is_cursor<std::remove_cv_t<T>>) {
+    return tree;
+  } else {
+    return std::get<I>(tree);
+  }
+}
+
+template <class T>
+auto map_begin(T& tree) {
+  return tree.begin();
+}
+template <class U>
+leaf_cursor<U>* map_begin(leaf_cursor<U>& cursor) {
+  return &cursor;
+}
+template <class Iterator>
+auto& map_value(Iterator& it) {
+  return it->second;
+}
+template <class U>
+leaf_cursor<U>& map_value(leaf_cursor<U>* it) {
+  return *it;
+}
+template <class Iterator>
+void map_next(Iterator& it) {
+  ++it;
+}
+template <class U>
+void map_next(leaf_cursor<U>*&) {}
+
+// True of the empty leaf that stands for a leaf in a skeleton.
+template <class L>
+inline constexpr bool is_slot = false;
+
+// A struct all of whose fields are children. By itself, with no tree beside it, it is traversed straight through its fields:
+// this is the commonest node, and compiles in half the time that way.
+template <class T>
+inline constexpr bool is_plain_record = [] {
+  if constexpr (requires { typename node_of<T>::layout; }) {
+    return !node_of<T>::has_aux;
+  } else {
+    return false;
+  }
+}();
+
+// --- Visiting. -------------------------------------------------------------------------------------------------------------
+
+template <class Visit, class E, class... R>
+ESPALIER_INLINE constexpr void loop_inline(Visit& visit, std::size_t n, E first, R... rest) {
+  for (std::size_t i = 0; i < n; ++i) visit(index_key{i}, first[i], rest[i]...);
+}
+
+// Not forced inline: what ends the recursion of `struct node { std::vector<node> children; }` for the compiler.
+template <class Visit, class E, class... R>
+constexpr void loop(Visit& visit, std::size_t n, E first, R... rest) {
+  loop_inline(visit, n, first, rest...);
+}
+
+template <class Visit, class T, class... R>
+constexpr void visit_held(Visit& visit, T& tree, R&... rest) {
+  visit(no_key{}, tree, rest...);
+}
+
+template <class Visit, class T, class... R, std::size_t... I>
+constexpr void visit_alternative(Visit& visit, std::index_sequence<I...>, T& tree, R&... rest) {
+  const auto held_here = [&]<std::size_t J>(index<J>) {
+    if (tree.index() != J) return false;
+    visit(no_key{}, std::get<J>(tree), alternative<J>(rest)...);
+    return true;
+  };
+  (void)(held_here(index<I>{}) || ...);
+}
+
+// Calls visit(key, child, child of each rest tree...) for every child of a node, in order.
+template <class Visit, class T, class... R>
+ESPALIER_INLINE constexpr void for_each_child(Visit&& visit, T& tree, R&... rest) {
+  using N = node_of<T>;
+  if constexpr (is_plain_record<T> && sizeof...(R) == 0) {
+    reflect::with_fields(tree, [&visit](auto&... field) ESPALIER_INLINE_LAMBDA {
+      [[maybe_unused]] std::size_t i = 0;
+      (visit(product_key<std::remove_cv_t<T>>{i++}, field), ...);
+    });
+  } else if constexpr (is_product<T>) {
+    const auto each = [&]<std::size_t... I>(std::index_sequence<I...>, auto&& children, auto&&... others) ESPALIER_INLINE_LAMBDA {
+      const auto one = [&]<std::size_t J>(index<J>) ESPALIER_INLINE_LAMBDA {
+        visit(product_key<std::remove_cv_t<T>>{J}, get_child<J>(children), get_child<J>(others)...);
+      };
+      (one(index<I>{}), ...);
+      (void)one;
+    };
+    each(std::make_index_sequence<N::arity>{}, N::children(tree), open(rest)...);
+  } else if constexpr (N::kind == node_kind::array) {
+    loop_inline(visit, N::size(tree), elements_of(tree), elements_of(rest)...);
+  } else if constexpr (N::kind == node_kind::sequence) {
+    if constexpr (is_recursive_container<std::remove_cv_t<T>>) {
+      loop(visit, N::size(tree), elements_of(tree), elements_of(rest)...);
+    } else {
+      loop_inline(visit, N::size(tree), elements_of(tree), elements_of(rest)...);
+    }
+  } else if constexpr (N::kind == node_kind::map) {
+    const auto zip_maps = [&](auto... others) {
+      for (auto& [key, value] : tree) {
+        visit(map_key<typename N::key>{key}, value, map_value(others)...);
+        (map_next(others), ...);
+      }
+    };
+    zip_maps(map_begin(rest)...);
+  } else if constexpr (N::kind == node_kind::maybe) {
+    if (tree) {
+      if constexpr (is_recursive_container<std::remove_cv_t<T>>) {
+        visit_held(visit, held(tree), held(rest)...);
+      } else {
+        visit(no_key{}, held(tree), held(rest)...);
+      }
+    }
+  } else {
+    visit_alternative(visit, std::make_index_sequence<N::arity>{}, tree, rest...);
+  }
+}
+
+// --- Rebuilding. -------------------------------------------------------------------------------------------------------------
+
+template <class To, std::size_t I = 0, class Make, class T, class... R>
+constexpr To rebuild_alternative(Make& make, T& tree, R&... rest) {
+  if constexpr (I + 1 < node_of<To>::arity) {
+    if (tree.index() != I) return rebuild_alternative<To, I + 1>(make, tree, rest...);
+  }
+  return node_of<To>::template assemble<I>([&] {
+    return make(type_tag<typename node_of<To>::template child<I>>{}, no_key{}, std::get<I>(tree), alternative<I>(rest)...);
+  });
+}
+
+// Makes the fields of a T, one after the other, from those of another.
+template <class T, class Make>
+struct field_rebuilder {
+  Make& make;
+  std::size_t next = 0;
+
+  template <class Field>
+  ESPALIER_INLINE constexpr std::remove_cv_t<Field> operator()(Field& field) {
+    return make(type_tag<std::remove_cv_t<Field>>{}, product_key<T>{next++}, field);
+  }
+};
+
+// A `To`, which has the structure of `tree`, from make(type_tag<child of To>, key, child, child of each rest tree...).
+// Aux data is copied from `tree`.
+template <class To, class Make, class T, class... R>
+ESPALIER_INLINE constexpr To rebuild(Make&& make, T& tree, R&... rest) {
+  using N = node_of<T>;
+  if constexpr (is_plain_record<T> && std::is_same_v<To, std::remove_cv_t<T>> && sizeof...(R) == 0) {
+    field_rebuilder<To, std::remove_reference_t<Make>> fields{make};
+    return reflect::with_fields(
+        tree, [&fields](auto&... field) ESPALIER_INLINE_LAMBDA -> To { return reflect::construct<To>(fields, field...); });
+  } else if constexpr (is_product<T>) {
+    const auto build = [&](auto&& children, auto&&... others) ESPALIER_INLINE_LAMBDA -> To {
+      return node_of<To>::assemble(N::aux(tree), [&]<std::size_t I>(index<I>) ESPALIER_INLINE_LAMBDA {
+        return make(type_tag<std::remove_cv_t<typename node_of<To>::template child<I>>>{}, product_key<std::remove_cv_t<T>>{I},
+                    get_child<I>(children), get_child<I>(others)...);
+      });
+    };
+    return build(N::children(tree), open(rest)...);
+  } else if constexpr (N::kind == node_kind::array || N::kind == node_kind::sequence) {
+    const auto build = [&](auto elements, auto... others) ESPALIER_INLINE_LAMBDA -> To {
+      return node_of<To>::assemble(N::size(tree), [&](std::size_t i) ESPALIER_INLINE_LAMBDA {
+        return make(type_tag<typename node_of<To>::element>{}, index_key{i}, elements[i], others[i]...);
+      });
+    };
+    return build(elements_of(tree), elements_of(rest)...);
+  } else if constexpr (N::kind == node_kind::map) {
+    const auto build = [&](auto... others) -> To {
+      return node_of<To>::assemble(tree, [&](const auto& key, auto& value) {
+        const auto advance = [&](auto&&... values) {
+          (map_next(others), ...);
+          return make(type_tag<typename node_of<To>::element>{}, map_key<typename N::key>{key}, value, values...);
+        };
+        return advance(map_value(others)...);
+      });
+    };
+    return build(map_begin(rest)...);
+  } else if constexpr (N::kind == node_kind::maybe) {
+    return node_of<To>::assemble(static_cast<bool>(tree), [&] {
+      return make(type_tag<typename node_of<To>::element>{}, no_key{}, held(tree), held(rest)...);
+    });
+  } else {
+    return rebuild_alternative<To>(make, tree, rest...);
+  }
+}
+
+// --- Whole trees. ------------------------------------------------------------------------------------------------------------
+
+// A `To` with the structure of `tree`, whose leaves are leaf(type_tag<leaf of To>, path, leaf, what stands beside it...).
+template <class To, class Path, class Leaf, class T, class... R>
+ESPALIER_INLINE constexpr To map_tree(Leaf& leaf, Path path, T& tree, R&... rest);
+
+// Makes a child. (A class, and leaves without a call in between: what stands here is compiled for every field.)
+template <class Leaf, class Path>
+struct child_mapper {
+  Leaf& leaf;
+  const Path& path;
+
+  template <class To, class Key, class T, class... R>
+  ESPALIER_INLINE constexpr To operator()(type_tag<To> to, const Key& key, T& child, R&... beside) const {
+    if constexpr (kind_of<T> == node_kind::leaf) {
+      return leaf(to, path / key, child, beside...);
+    } else {
+      return map_tree<To>(leaf, path / key, child, beside...);
+    }
+  }
+};
+
+template <class To, class Path, class Leaf, class T, class... R>
+ESPALIER_INLINE constexpr To map_tree(Leaf& leaf, Path path, T& tree, R&... rest) {
+  if constexpr (kind_of<T> == node_kind::leaf) {
+    return leaf(type_tag<To>{}, path, tree, rest...);
+  } else {
+    return rebuild<To>(child_mapper<Leaf, Path>{leaf, path}, tree, rest...);
+  }
+}
+
+// Calls leaf(path, leaf, what stands beside it...) for every leaf, in order.
+template <class Path, class Leaf, class T, class... R>
+ESPALIER_INLINE constexpr void visit_tree(Leaf& leaf, Path path, T& tree, R&... rest);
+
+// Visits a child.
+template <class Leaf, class Path>
+struct child_visitor {
+  Leaf& leaf;
+  const Path& path;
+
+  template <class Key, class T, class... R>
+  ESPALIER_INLINE constexpr void operator()(const Key& key, T& child, R&... beside) const {
+    if constexpr (kind_of<T> == node_kind::leaf) {
+      leaf(path / key, child, beside...);
+    } else {
+      visit_tree(leaf, path / key, child, beside...);
+    }
+  }
+};
+
+template <class Path, class Leaf, class T, class... R>
+ESPALIER_INLINE constexpr void visit_tree(Leaf& leaf, Path path, T& tree, R&... rest) {
+  if constexpr (kind_of<T> == node_kind::leaf) {
+    leaf(path, tree, rest...);
+  } else {
+    for_each_child(child_visitor<Leaf, Path>{leaf, path}, tree, rest...);
+  }
+}
+
+}  // namespace espalier::detail

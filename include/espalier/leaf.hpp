@@ -1,0 +1,30 @@
+// What a leaf is: a value that traversal stops at. Numbers, enums, strings and complex numbers are leaves; engines add
+// their arrays, and users their own types:
+//
+//   template <> inline constexpr bool espalier::is_leaf_type<Timestamp> = true;
+#pragma once
+
+#include <complex>
+#include <string>
+#include <type_traits>
+
+namespace espalier {
+
+// True where T is a leaf whatever it looks like. Specialise it, before the type is first used in a tree, to make a
+// type of your own a leaf.
+template <class T>
+inline constexpr bool is_leaf_type = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+template <class C, class Traits, class Allocator>
+inline constexpr bool is_leaf_type<std::basic_string<C, Traits, Allocator>> = true;
+
+template <class T>
+inline constexpr bool is_leaf_type<std::complex<T>> = true;
+
+// How two leaves are compared by tree_equal. Specialise `equal` for a type whose == does not answer with a bool.
+template <class Leaf>
+struct leaf_equality {
+  static constexpr bool equal(const Leaf& a, const Leaf& b) { return a == b; }
+};
+
+}  // namespace espalier

@@ -1,0 +1,44 @@
+// MLX as an engine for espalier::compile.
+#pragma once
+
+#include <espalier/compile.hpp>
+#include <espalier/mlx/array.hpp>
+#include <espalier/mlx/plan.hpp>
+
+namespace espalier {
+
+namespace engines {
+
+struct mlx {
+  using array = ::mlx::core::array;
+  using plan = detail::mlx_plan;
+
+  struct signature {
+    ::mlx::core::Shape shape;
+    ::mlx::core::Dtype dtype;
+  };
+  // MLX's streams belong to threads, so each thread traces for itself.
+  struct place {
+    int device_type;
+    int device_index;
+    int stream;
+    friend bool operator==(const place&, const place&) = default;
+  };
+
+  static place current_place();
+  static signature signature_of(const array& a) { return {a.shape(), a.dtype()}; }
+  static bool matches(const signature& s, const array& a) { return s.dtype == a.dtype() && s.shape == a.shape(); }
+  static std::uint64_t hash(std::uint64_t seed, const array& a);
+  static bool transforming();
+  static array blank() { return array(::mlx::core::Shape{}, ::mlx::core::float32, nullptr, {}); }
+  static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f) {
+    return plan::record(inputs, f);
+  }
+  static std::optional<std::string> explain(const std::exception& failure);
+};
+
+}  // namespace engines
+
+extern template class detail::trace_cache<engines::mlx>;
+
+}  // namespace espalier

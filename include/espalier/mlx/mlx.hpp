@@ -1,0 +1,9 @@
+// All of Espalier's MLX engine.
+#pragma once
+
+#include <espalier/mlx/array.hpp>
+#include <espalier/mlx/engine.hpp>
+#include <espalier/mlx/eval.hpp>
+#include <espalier/mlx/grad.hpp>
+#include <espalier/mlx/io.hpp>
+#include <espalier/mlx/math.hpp>

@@ -1,0 +1,45 @@
+// Several gradient transformations, one after the other: `chain`, as optax.chain.
+//
+//   constexpr auto opt = espalier::optim::chain(espalier::optim::clip_by_global_norm{.max_norm = 1.0},
+//                                               espalier::optim::sgd{.learning_rate = 0.1});
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+namespace espalier::optim {
+
+// What chain gives: itself a transformation, whose state is the tuple of the states.
+template <class... Transformation> struct chained {
+  std::tuple<Transformation...> transformations;
+
+  template <class Params> auto init(const Params& params) const {
+    return std::apply([&](const auto&... each) { return std::tuple(each.init(params)...); }, transformations);
+  }
+
+  // Each transformation takes for gradients what the one before it gave. Throws what they throw.
+  template <class Grads, class State, class Params>
+  Params update(const Grads& grads, State& state, const Params& params) const {
+    return update_from<0>(grads, state, params);
+  }
+
+ private:
+  template <std::size_t I, class Grads, class State, class Params>
+  Params update_from(const Grads& grads, State& state, const Params& params) const {
+    Params updates = std::get<I>(transformations).update(grads, std::get<I>(state), params);
+    if constexpr (I + 1 == sizeof...(Transformation)) {
+      return updates;
+    } else {
+      return update_from<I + 1>(updates, state, params);
+    }
+  }
+};
+
+// The transformations in the order in which the gradients meet them.
+template <class... Transformation> constexpr chained<Transformation...> chain(Transformation... transformation) {
+  static_assert(sizeof...(Transformation) > 0, "espalier: chain: give at least one transformation");
+  return {std::tuple<Transformation...>(std::move(transformation)...)};
+}
+
+}  // namespace espalier::optim

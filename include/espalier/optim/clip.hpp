@@ -1,0 +1,49 @@
+// Gradient clipping, and the norm that it goes by.
+//
+//   constexpr auto opt = espalier::optim::chain(espalier::optim::clip_by_global_norm{.max_norm = 1.0},
+//                                               espalier::optim::adam{.learning_rate = 1e-3});
+#pragma once
+
+#include <espalier/optim/math.hpp>
+
+namespace espalier::optim {
+
+// The square root of the sum of the squared magnitudes of all parameters of a tree (optax.global_norm): a
+// double, or a scalar array of the engine. Half precision is summed in float32.
+template <class Tree> auto global_norm(const Tree& tree) {
+  using shared = detail::shared_math<Tree>;
+  auto sum = shared::zero_sum();
+  auto add = [&sum]<class L>(const L& leaf) {
+    if constexpr (is_parameter_type<Tree, L>) {
+      if (is_parameter<Tree>(leaf)) sum = sum + leaf_math<L>::sum_of_squares(leaf);
+    }
+  };
+  tree_visit(add, tree);
+  return shared::sqrt(sum);
+}
+
+// g where the global norm of the gradients is less than max_norm, else g max_norm / norm: Pascanu, Mikolov &
+// Bengio, "On the difficulty of training recurrent neural networks", ICML 2013, as optax.clip_by_global_norm.
+// A norm that is not finite makes every gradient zero or NaN, as there.
+struct clip_by_global_norm {
+  double max_norm;
+
+  template <class Params> empty_state init(const Params&) const { return {}; }
+
+  // The clipped gradients, in their own dtypes. Leaves that are not parameters are those of `params`.
+  template <class Grads, class Params> Params update(const Grads& grads, empty_state&, const Params& params) const {
+    using shared = detail::shared_math<Grads>;
+    const auto norm = global_norm(grads);
+    const auto bound = shared::as(max_norm, norm);
+    const auto factor = shared::select(norm < bound, shared::as(1.0, norm), bound / norm);
+    return tree_map_parameters(
+        [&factor](const auto&, const auto& g) {
+          using math = detail::math_of<decltype(g)>;
+          const auto wide = math::widen(g);
+          return math::as(wide * math::as(factor, wide), g);
+        },
+        params, grads);
+  }
+};
+
+}  // namespace espalier::optim

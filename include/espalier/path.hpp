@@ -1,0 +1,157 @@
+// Key paths: the way from the root of a tree to a leaf. Keys are typed (attribute, index, map key), so `"01"` and `"1"`, or
+// `1` and `"1"`, stay apart. A path prints as JAX prints it, or dotted as checkpoints name their tensors:
+//
+//   espalier::tree_visit_with_path([](const auto& path, double x) { std::cout << path << ' ' << x; }, model);
+//   // .layers[0].weight 0.5            path.dotted() is "layers.0.weight"
+#pragma once
+
+#include <cstdint>
+#include <espalier/detail/types.hpp>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace espalier {
+
+// One step of a key path. A value type that does not own its text: names are static, map keys belong to the tree.
+struct key_entry {
+  enum class kind : unsigned char {
+    attribute,     // a field of a struct: `.name`
+    index,         // an element of a sequence, tuple or registered node: `[3]`
+    integer_key,   // a map key: `[3]`
+    unsigned_key,  // a map key above the largest std::int64_t; `number` holds its bits
+    string_key,    // a map key: `['name']`
+    transparent,   // what an optional, a pointer or a variant holds: prints as nothing
+  };
+
+  kind which = kind::transparent;
+  std::string_view name = {};
+  std::int64_t number = 0;
+
+  friend constexpr bool operator==(const key_entry&, const key_entry&) = default;
+};
+
+namespace detail {
+
+inline std::string key_number(const key_entry& key) {
+  if (key.which == key_entry::kind::unsigned_key) return std::to_string(static_cast<std::uint64_t>(key.number));
+  return std::to_string(key.number);
+}
+
+inline void print_key(std::string& out, const key_entry& key) {
+  switch (key.which) {
+    case key_entry::kind::attribute: out.append(".").append(key.name); break;
+    case key_entry::kind::index:
+    case key_entry::kind::integer_key:
+    case key_entry::kind::unsigned_key: out.append("[").append(key_number(key)).append("]"); break;
+    case key_entry::kind::string_key: out.append("['").append(key.name).append("']"); break;
+    case key_entry::kind::transparent: break;
+  }
+}
+
+inline void print_key_dotted(std::string& out, const key_entry& key) {
+  if (key.which == key_entry::kind::transparent) return;
+  if (!out.empty()) out.push_back('.');
+  if (key.which == key_entry::kind::attribute || key.which == key_entry::kind::string_key) {
+    out.append(key.name);
+  } else {
+    out.append(key_number(key));
+  }
+}
+
+}  // namespace detail
+
+// A key path that owns its keys.
+class key_path {
+ public:
+  key_path() = default;
+
+  void push_back(const key_entry& key) {
+    if (key.which == key_entry::kind::transparent) return;
+    keys_.push_back({key.which, std::string(key.name), key.number});
+  }
+
+  std::size_t size() const { return keys_.size(); }
+  key_entry operator[](std::size_t i) const { return {keys_[i].which, keys_[i].name, keys_[i].number}; }
+
+  // `.layers[0].weight`; empty at the root.
+  std::string to_string() const { return print(detail::print_key); }
+  // `layers.0.weight`; empty at the root. Two paths may be equal when dotted and yet differ: `["1"]` and `[1]`.
+  std::string dotted() const { return print(detail::print_key_dotted); }
+
+  friend bool operator==(const key_path&, const key_path&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const key_path& path) { return out << path.to_string(); }
+
+ private:
+  struct owned_key {
+    key_entry::kind which;
+    std::string name;
+    std::int64_t number;
+    friend bool operator==(const owned_key&, const owned_key&) = default;
+  };
+
+  std::string print(void (*print_one)(std::string&, const key_entry&)) const {
+    std::string out;
+    for (std::size_t i = 0; i < size(); ++i) print_one(out, (*this)[i]);
+    return out;
+  }
+
+  std::vector<owned_key> keys_;
+};
+
+// The key path of the leaf that is being visited: a chain of frames on the traversal's own stack, so that a visit with
+// paths allocates nothing. Valid during the call; `own()` keeps it.
+class path_view {
+ public:
+  constexpr path_view() = default;
+  constexpr path_view(const path_view* parent, key_entry key) : parent_(parent), key_(key) {}
+
+  key_path own() const {
+    key_path path;
+    each([&](const key_entry& key) { path.push_back(key); });
+    return path;
+  }
+
+  std::string to_string() const {
+    std::string out;
+    each([&](const key_entry& key) { detail::print_key(out, key); });
+    return out;
+  }
+
+  std::string dotted() const {
+    std::string out;
+    each([&](const key_entry& key) { detail::print_key_dotted(out, key); });
+    return out;
+  }
+
+  // The last key: of a leaf in a struct, the field's name.
+  constexpr const key_entry& back() const { return key_; }
+
+  friend std::ostream& operator<<(std::ostream& out, const path_view& path) { return out << path.to_string(); }
+
+ private:
+  template <class F>
+  void each(F&& f) const {
+    if (parent_) parent_->each(f);
+    f(key_);
+  }
+
+  const path_view* parent_ = nullptr;
+  key_entry key_{};
+};
+
+// A dotted key path as a constant: `mask["layers.0.weight"_path]`. Names are checked at compile time where it is used.
+template <detail::fixed_string Text>
+struct path_literal {
+  static constexpr std::string_view text = Text.view();
+};
+
+inline namespace literals {
+template <detail::fixed_string Text>
+consteval path_literal<Text> operator""_path() {
+  return {};
+}
+}  // namespace literals
+
+}  // namespace espalier

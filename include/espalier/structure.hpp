@@ -1,0 +1,433 @@
+// Structure: everything about a tree except its leaves. `structure_hash_v<T>` is what the type knows of it, as a constant;
+// `treedef<T>` is all of it, as a value that can be compared, hashed, printed, and filled with leaves again.
+//
+//   static_assert(espalier::structure_hash_v<Linear> != espalier::structure_hash_v<Conv>);
+//   espalier::treedef<Model> def = espalier::tree_structure(model);
+//   Model again = def.unflatten(leaves);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <espalier/detail/match.hpp>
+#include <espalier/detail/skeleton.hpp>
+#include <espalier/detail/walk.hpp>
+#include <espalier/encode.hpp>
+#include <iterator>
+#include <ostream>
+#include <ranges>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace espalier {
+
+namespace detail {
+
+// --- The static part, encoded from the type alone: own tokens, field names, lengths; never a compiler's spelling. ----------
+
+// The types on the way from the root to here, so that a recursive type writes how far up it refers.
+struct type_chain {
+  const type_chain* parent;
+  const void* id;
+};
+template <class T>
+inline constexpr char type_id = 0;
+
+template <class T, class Sink>
+constexpr void encode_type(Sink& sink, const type_chain* above);
+
+template <class Sink>
+constexpr void encode_key(Sink& sink, const key_entry& key) {
+  if (key.which == key_entry::kind::attribute) {
+    sink.put('.');
+    put_string(sink, key.name);
+  } else {
+    sink.put('#');
+  }
+}
+
+template <class T, class Sink>
+constexpr void encode_children_types(Sink& sink, const type_chain* here) {
+  using N = node_of<T>;
+  if constexpr (N::kind == node_kind::record) {
+    // Fields in declaration order, so that moving an aux field among the others is a change too.
+    using layout = typename N::layout;
+    [&]<std::size_t... F>(std::index_sequence<F...>) {
+      const auto field = [&]<std::size_t J>(index<J>) {
+        sink.put(layout::aux_flags[J] ? 'a' : 'c');
+        put_string(sink, reflect::field_names_v<T>[J]);
+        if constexpr (!layout::aux_flags[J]) encode_type<typename child_at<T, layout::rank(J)>::type>(sink, here);
+      };
+      (field(index<F>{}), ...);
+      (void)field;
+    }(layout::fields);
+  } else {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const auto child = [&]<std::size_t J>(index<J>) {
+        if constexpr (N::kind == node_kind::custom) encode_key(sink, N::key(J));
+        encode_type<typename child_at<T, J>::type>(sink, here);
+      };
+      (child(index<I>{}), ...);
+      (void)child;
+    }(std::make_index_sequence<N::arity>{});
+  }
+}
+
+template <class T>
+consteval unsigned char kind_token() {
+  switch (kind_of<T>) {
+    case node_kind::record: return '{';
+    case node_kind::tuple: return '(';
+    case node_kind::custom: return 'C';
+    case node_kind::array: return 'A';
+    case node_kind::sequence: return '[';
+    case node_kind::map: return 'M';
+    case node_kind::maybe: return 'O';
+    case node_kind::variant: return 'V';
+    default: return '*';
+  }
+}
+
+template <class T, class Sink>
+constexpr void encode_type(Sink& sink, const type_chain* above) {
+  using N = node_of<T>;
+  if constexpr (N::kind != node_kind::leaf) {
+    std::uint64_t distance = 0;
+    for (const type_chain* up = above; up; up = up->parent, ++distance) {
+      if (up->id == &type_id<T>) {
+        sink.put('R');
+        put_integer(sink, distance);
+        return;
+      }
+    }
+  }
+  sink.put(kind_token<T>());
+  if constexpr (N::kind != node_kind::leaf) {
+    const type_chain here{above, &type_id<T>};
+    if constexpr (!pytree_name<T>.empty()) {
+      sink.put('N');
+      put_string(sink, pytree_name<T>);
+    }
+    if constexpr (N::kind == node_kind::record) {
+      put_integer(sink, N::layout::field_count);
+      encode_children_types<T>(sink, &here);
+    } else if constexpr (is_product<T>) {
+      put_integer(sink, N::arity);
+      sink.put(N::has_aux ? 'a' : '-');
+      encode_children_types<T>(sink, &here);
+    } else if constexpr (N::kind == node_kind::variant) {
+      put_integer(sink, N::arity);
+      encode_children_types<T>(sink, &here);
+    } else {
+      if constexpr (N::kind == node_kind::array) put_integer(sink, N::extent);
+      if constexpr (N::kind == node_kind::map) {
+        sink.put(is_string_key<typename N::key> ? 's' : 'i');
+      }
+      encode_type<typename element_at<T>::type>(sink, &here);
+    }
+  }
+}
+
+// --- The dynamic part, encoded from a tree or from its skeleton alike. ----------------------------------------------------
+
+template <class Sink, class T>
+void encode_dynamic(Sink& sink, const T& tree) {
+  using N = node_of<T>;
+  if constexpr (!is_static<T> && N::kind != node_kind::leaf) {
+    if constexpr (is_product<T>) {
+      if constexpr (N::has_aux) {
+        std::apply([&](const auto&... value) { (encode(sink, value), ...); }, N::aux(tree));
+      }
+    } else if constexpr (N::kind == node_kind::sequence) {
+      put_integer(sink, N::size(tree));
+      if constexpr (is_static<typename N::element>) return;
+    } else if constexpr (N::kind == node_kind::map) {
+      put_integer(sink, tree.size());
+      for (const auto& entry : tree) encode(sink, entry.first);
+    } else if constexpr (N::kind == node_kind::maybe) {
+      sink.put(tree ? 1 : 0);
+    } else if constexpr (N::kind == node_kind::variant) {
+      put_integer(sink, tree.index());
+    }
+    for_each_child([&](const auto&, const auto& child) { encode_dynamic(sink, child); }, tree);
+  }
+}
+
+// --- Printing. ---------------------------------------------------------------------------------------------------------------
+
+template <class T>
+void print_structure(std::string& out, const T& tree) {
+  using N = node_of<T>;
+  if constexpr (N::kind == node_kind::leaf) {
+    out += '*';
+  } else if constexpr (N::kind == node_kind::maybe) {
+    if (!tree) out += "None";
+    for_each_child([&](const auto&, const auto& child) { print_structure(out, child); }, tree);
+  } else if constexpr (N::kind == node_kind::variant) {
+    out += std::to_string(tree.index()) + ":";
+    for_each_child([&](const auto&, const auto& child) { print_structure(out, child); }, tree);
+  } else {
+    constexpr bool round = N::kind == node_kind::tuple || N::kind == node_kind::custom;
+    constexpr bool square = N::kind == node_kind::array || N::kind == node_kind::sequence;
+    out += round ? '(' : square ? '[' : '{';
+    bool first = true;
+    const auto separate = [&] {
+      if (!first) out += ", ";
+      first = false;
+    };
+    for_each_child(
+        [&](const auto& key, const auto& child) {
+          separate();
+          const key_entry entry = key.entry();
+          if (entry.which == key_entry::kind::attribute) {
+            out.append(".").append(entry.name).append(": ");
+          } else if (entry.which == key_entry::kind::string_key) {
+            out.append("'").append(entry.name).append("': ");
+          } else if (entry.which == key_entry::kind::integer_key || entry.which == key_entry::kind::unsigned_key) {
+            out += key_number(entry) + ": ";
+          }
+          print_structure(out, child);
+        },
+        tree);
+    if constexpr (is_product<T>) {
+      if constexpr (N::has_aux) {
+        const auto& values = N::aux(tree);
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+          const auto one = [&]<std::size_t J>(index<J>) {
+            separate();
+            if constexpr (requires { N::template aux_key<J>(); }) {
+              out.append(".").append(N::template aux_key<J>().name).append("=");
+            } else {
+              out += "aux=";
+            }
+            out += describe_value(std::get<J>(values));
+          };
+          (one(index<I>{}), ...);
+        }(std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<decltype(values)>>>{});
+      }
+    }
+    out += round ? ')' : square ? ']' : '}';
+  }
+}
+
+// --- From trees to skeletons and back. ----------------------------------------------------------------------------------------
+
+template <class T>
+constexpr skeleton<T> skeleton_of(const T& tree) {
+  if constexpr (is_static<T>) {
+    return {};
+  } else {
+    auto leaf = []<class Slot>(type_tag<Slot>, const auto&, const auto&) { return Slot{}; };
+    return map_tree<skeleton<T>>(leaf, no_path{}, tree);
+  }
+}
+
+template <class T>
+constexpr std::size_t count_leaves(const T& tree) {
+  std::size_t n = 0;
+  auto leaf = [&n](const auto&, const auto&) { ++n; };
+  visit_tree(leaf, no_path{}, tree);
+  return n;
+}
+
+template <class T>
+constexpr std::size_t count_nodes(const T& tree) {
+  std::size_t n = 1;
+  if constexpr (kind_of<T> != node_kind::leaf) {
+    for_each_child([&](const auto&, const auto& child) { n += count_nodes(child); }, tree);
+  }
+  return n;
+}
+
+template <class T>
+inline constexpr std::size_t static_leaf_count = count_leaves(only_skeleton<skeleton<T>>);
+
+// The type that holds any leaf of T: the leaf type if there is one, a variant if there are several, in the order met.
+template <class>
+struct leaf_value_of;
+template <class... L>
+struct leaf_value_of<types<L...>> {
+  using type = std::variant<L...>;
+};
+template <class L>
+struct leaf_value_of<types<L>> {
+  using type = L;
+};
+template <>
+struct leaf_value_of<types<>> {
+  using type = std::monostate;
+};
+
+template <class V>
+inline constexpr bool is_variant = false;
+template <class... A>
+inline constexpr bool is_variant<std::variant<A...>> = true;
+
+template <class Leaf, class Given>
+constexpr bool holds_leaf(const Given& given) {
+  if constexpr (is_variant<Given> && !std::is_same_v<Given, Leaf>) {
+    return std::holds_alternative<Leaf>(given);
+  } else {
+    return true;
+  }
+}
+
+template <class Leaf, class Given>
+constexpr decltype(auto) take_leaf(Given&& given) {
+  using value = std::remove_cvref_t<Given>;
+  if constexpr (is_variant<value> && !std::is_same_v<value, Leaf>) {
+    return std::get<Leaf>(std::forward<Given>(given));
+  } else {
+    static_assert(std::is_convertible_v<Given, Leaf>,
+                  "espalier: unflatten: these leaves do not convert to the tree's leaf type; give leaves of the type that "
+                  "tree_leaves returns");
+    return static_cast<Leaf>(std::forward<Given>(given));
+  }
+}
+
+}  // namespace detail
+
+// One leaf of T: its leaf type where there is only one, otherwise a variant of its distinct leaf types, in the order in
+// which they are met.
+template <class T>
+using leaf_value_t = typename detail::leaf_value_of<detail::leaf_types<std::remove_cvref_t<T>>>::type;
+
+// The hash of what the type T knows of its trees' structure: kinds of nodes, arity, field names, what is aux. The same in
+// every translation unit and with every compiler; struct names and leaf types do not count.
+template <class T>
+inline constexpr std::uint64_t structure_hash_v = [] {
+  static_assert(detail::require_trees<T>());
+  detail::hash_sink sink;
+  detail::encode_type<T>(sink, nullptr);
+  return static_cast<std::uint64_t>(sink.state.result());
+}();
+
+// A tree's structure: everything but its leaves. Empty if T is a static structure. Copying it copies aux values and
+// container shapes.
+template <class T>
+class treedef {
+  static_assert(detail::require_trees<T>());
+
+ public:
+  using tree_type = T;
+
+  // The structure of a default T where T is a static structure.
+  constexpr treedef()
+    requires static_structure<T>
+  = default;
+  explicit constexpr treedef(const T& tree) : skeleton_(detail::skeleton_of(tree)) {}
+
+  constexpr std::size_t num_leaves() const {
+    if constexpr (static_structure<T>) {
+      return detail::static_leaf_count<T>;
+    } else {
+      return detail::count_leaves(skeleton_);
+    }
+  }
+
+  // Leaves, and everything above them.
+  constexpr std::size_t num_nodes() const { return detail::count_nodes(skeleton_); }
+
+  // The key paths of the leaves, in order.
+  std::vector<key_path> paths() const {
+    std::vector<key_path> result;
+    auto leaf = [&](const path_view& path, const auto&) { result.push_back(path.own()); };
+    detail::visit_tree(leaf, path_view{}, skeleton_);
+    return result;
+  }
+
+  // A tree of this structure with these leaves, in order: a range of leaves (leaf_value_t<T>, or what converts to the leaf
+  // type). An rvalue range is moved from. Throws leaf_error if their number or a variant's alternative is wrong.
+  template <std::ranges::forward_range Leaves>
+  constexpr T unflatten(Leaves&& leaves) const {
+    require_leaves(leaves);
+    auto next = std::ranges::begin(leaves);
+    auto leaf = [&]<class L>(detail::type_tag<L>, const auto&, const auto&) -> L {
+      if constexpr (std::is_lvalue_reference_v<Leaves>) {
+        return detail::take_leaf<L>(*next++);
+      } else {
+        return detail::take_leaf<L>(std::move(*next++));
+      }
+    };
+    return detail::map_tree<T>(leaf, detail::no_path{}, skeleton_);
+  }
+
+  // The injective encoding: what the type knows, then sizes, keys, which values are engaged, aux values.
+  std::string encoding() const {
+    detail::byte_sink sink;
+    detail::encode_type<T>(sink, nullptr);
+    detail::encode_dynamic(sink, skeleton_);
+    return std::move(sink.bytes);
+  }
+
+  // structure_hash_v<T>, with the dynamic part mixed in where there is one.
+  constexpr std::uint64_t hash() const {
+    if constexpr (static_structure<T>) {
+      return structure_hash_v<T>;
+    } else {
+      detail::hash_sink sink;
+      detail::encode_type<T>(sink, nullptr);
+      detail::encode_dynamic(sink, skeleton_);
+      return sink.state.result();
+    }
+  }
+
+  // `{.weight: *, .bias: None, .step=3}`: leaves as *, aux values with =.
+  std::string to_string() const {
+    std::string out;
+    detail::print_structure(out, skeleton_);
+    return out;
+  }
+
+  // Equal structure: struct names and leaf types do not count.
+  template <class U>
+  friend bool operator==(const treedef& a, const treedef<U>& b) {
+    if constexpr (std::is_same_v<T, U>) {
+      if constexpr (static_structure<T>) {
+        return true;
+      } else {
+        detail::any_mismatch quick;
+        return detail::match(quick, detail::no_path{}, a.skeleton_, b.tree());
+      }
+    } else {
+      return a.encoding() == b.encoding();
+    }
+  }
+
+  friend std::ostream& operator<<(std::ostream& out, const treedef& def) { return out << def.to_string(); }
+
+  // The structure as a tree whose leaves are empty, for algorithms that traverse it.
+  constexpr const detail::skeleton<T>& tree() const { return skeleton_; }
+
+ private:
+  template <class Leaves>
+  constexpr void require_leaves(const Leaves& leaves) const {
+    const auto given = static_cast<std::size_t>(std::ranges::distance(leaves));
+    if (given != num_leaves()) {
+      throw leaf_error("espalier: unflatten: expected " + std::to_string(num_leaves()) + " leaves, found " +
+                       std::to_string(given) + "; the structure is " + to_string());
+    }
+    if constexpr (detail::is_variant<std::ranges::range_value_t<Leaves>>) {
+      auto next = std::ranges::begin(leaves);
+      std::size_t i = 0;
+      auto leaf = [&]<class L>(const path_view& path, const detail::leaf_slot<L>&) {
+        if (!detail::holds_leaf<L>(*next)) {
+          throw leaf_error("espalier: unflatten: leaf " + std::to_string(i) + " (" + path.to_string() +
+                           ") has another type than the tree's leaf there; give the alternatives in the tree's order");
+        }
+        ++next;
+        ++i;
+      };
+      detail::visit_tree(leaf, path_view{}, skeleton_);
+    }
+  }
+
+  [[no_unique_address]] detail::skeleton<T> skeleton_{};
+};
+
+}  // namespace espalier
+
+template <class T>
+struct std::hash<espalier::treedef<T>> {
+  std::size_t operator()(const espalier::treedef<T>& def) const noexcept { return static_cast<std::size_t>(def.hash()); }
+};

@@ -1,0 +1,73 @@
+#pragma once
+// The names of the fields of a plain struct.
+//
+//   struct point { double x, y; };   // field_names_v<point> == {"x", "y"}
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include <espalier/reflect/fields.hpp>
+
+namespace espalier::reflect {
+
+namespace detail {
+
+constexpr bool in_identifier(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         static_cast<unsigned char>(c) >= 128;
+}
+
+// Cuts the names out of the spelling of N pointers. The pointers of a struct are spelled alike from the `&`
+// to the name, so the last one, read backwards, tells how far apart the two are.
+template <std::size_t N> consteval std::array<std::string_view, N> cut_names(std::string_view text) {
+  constexpr std::string_view object = "nowhere_object";
+  std::size_t end = text.size();
+  while (!in_identifier(text[end - 1])) --end;
+  std::size_t begin = end;
+  while (in_identifier(text[begin - 1])) --begin;
+  std::size_t last = text.rfind(object, begin);
+  while (text[last] != '&') --last;
+  std::size_t at = text.find(object);
+  while (text[at] != '&') --at;
+
+  std::array<std::string_view, N> names;
+  for (std::string_view& name : names) {
+    while (text[at] != '&') ++at;
+    at += begin - last;
+    const std::size_t start = at;
+    while (in_identifier(text[at])) ++at;
+    name = text.substr(start, at - start);
+  }
+  if (at != end) throw "espalier: this compiler spells the names of fields in a way that is not known here.";
+  return names;
+}
+
+template <std::size_t N, auto Pointers> consteval std::array<std::string_view, N> names_of() {
+  return cut_names<N>(__PRETTY_FUNCTION__);
+}
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#endif
+template <class T, std::size_t N> consteval std::array<std::string_view, N> field_names() {
+  if constexpr (N == 0)
+    return {};
+  else
+    return names_of<N, reflect::with_fields(nowhere_object<T>.value, point_to())>();
+}
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+}  // namespace detail
+
+// The names of the fields of `T` in order of declaration. The characters live as long as the program.
+template <class T>
+inline constexpr std::array<std::string_view, field_count_v<T>> field_names_v =
+    detail::field_names<std::remove_cv_t<T>, field_count_v<T>>();
+
+}  // namespace espalier::reflect

@@ -1,0 +1,56 @@
+// The problem of expected.py, over a plain struct of doubles with leaves that no optimizer may touch.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <espalier/optim/apply_updates.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct Layer {
+  std::vector<double> weight;
+  std::optional<double> bias;
+};
+
+struct Model {
+  std::vector<Layer> layers;
+  int version;
+  std::string name;
+};
+
+inline Model start() { return {{{{1.0, -2.0}, 0.5}}, 7, "tiny"}; }
+
+// The non-parameter leaves are nonsense on purpose.
+inline Model gradients(const Model& m, int t) {
+  const auto& w = m.layers[0].weight;
+  const double s = t;
+  return {{{{0.5 * w[0] + 0.01 * s, 0.6 * w[1] + 0.01 * s}, 0.3 * *m.layers[0].bias - 0.02 * s}}, -1, "gradient"};
+}
+
+// Expects the parameters that a peer ends with after ten steps, everything else untouched.
+template <class Transformation>
+void expect_ten_steps(const Transformation& opt, const std::array<double, 3>& expected, double tolerance) {
+  Model m = start();
+  auto state = opt.init(m);
+  for (int t = 0; t < 10; ++t) espalier::optim::apply_updates(m, opt.update(gradients(m, t), state, m));
+  EXPECT_NEAR(m.layers[0].weight[0], expected[0], tolerance);
+  EXPECT_NEAR(m.layers[0].weight[1], expected[1], tolerance);
+  EXPECT_NEAR(*m.layers[0].bias, expected[2], tolerance);
+  EXPECT_EQ(m.version, 7);
+  EXPECT_EQ(m.name, "tiny");
+}
+
+// Expects that a hundred steps down a quadratic bowl end at its lowest point.
+template <class Transformation> void expect_convergence(const Transformation& opt) {
+  std::array<double, 2> x{3.0, -4.0};
+  auto state = opt.init(x);
+  for (int t = 0; t < 100; ++t) {
+    const std::array<double, 2> gradient{2 * (x[0] - 1), 4 * (x[1] + 2)};
+    espalier::optim::apply_updates(x, opt.update(gradient, state, x));
+  }
+  EXPECT_NEAR(x[0], 1, 0.02);
+  EXPECT_NEAR(x[1], -2, 0.02);
+}
