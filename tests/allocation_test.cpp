@@ -48,8 +48,7 @@ struct lists {
   std::array<std::vector<point>, 2> c;
 };
 
-template <class F>
-long allocations_of(F&& f) {
+template <class F> long allocations_of(F&& f) {
   const long before = allocations;
   f();
   return allocations - before;
@@ -66,9 +65,11 @@ TEST(allocation, none_in_tree_map_over_a_static_structure) {
   scene s{};
   EXPECT_EQ(allocations_of([&] { s = tree_map(add_one, s); }), 0);
   EXPECT_EQ(allocations_of([&] { s = tree_map([](auto a, auto b) { return a + b; }, s, s); }), 0);
-  EXPECT_EQ(allocations_of([&] { s = tree_map_with_path([](const path_view& path, auto x) {
-              return path.back().name == "x" ? x : decltype(x)(0);
-            }, s); }), 0);
+  EXPECT_EQ(allocations_of([&] {
+              s = tree_map_with_path(
+                  [](const path_view& path, auto x) { return path.back().name == "x" ? x : decltype(x)(0); }, s);
+            }),
+            0);
   EXPECT_EQ(allocations_of([&] { s = tree_map_only<double>(add_one, s); }), 0);
   EXPECT_EQ(s.origin.x, 3);
 }

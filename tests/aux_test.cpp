@@ -67,13 +67,11 @@ struct by_both {
 
 }  // namespace
 
-template <>
-inline constexpr auto espalier::aux_fields<by_trait> = espalier::fields<&by_trait::step, &by_trait::layout>;
+template <> inline constexpr auto espalier::aux_fields<by_trait> = espalier::fields<&by_trait::step, &by_trait::layout>;
 
 namespace {
 
-template <class T>
-struct spellings : testing::Test {
+template <class T> struct spellings : testing::Test {
   static T make(double a, int step, double b, const char* layout) { return T{a, {step}, b, {std::string(layout)}}; }
 };
 using all_spellings = testing::Types<by_type, by_list, by_trait, by_both>;
@@ -111,10 +109,12 @@ TYPED_TEST(spellings, aux_data_survives_maps_updates_and_round_trips) {
 }
 
 TYPED_TEST(spellings, stand_beside_one_another) {
-  const TypeParam sum = tree_map([](double a, double b) { return a + b; }, this->make(1, 3, 2, "nhwc"), by_trait{10, 3, 20, "nhwc"});
+  const TypeParam sum =
+      tree_map([](double a, double b) { return a + b; }, this->make(1, 3, 2, "nhwc"), by_trait{10, 3, 20, "nhwc"});
   EXPECT_EQ(sum.values, 22);
-  EXPECT_THROW((void)tree_map([](double a, double) { return a; }, this->make(1, 3, 2, "nhwc"), by_trait{10, 4, 20, "nhwc"}),
-               structure_error);
+  EXPECT_THROW(
+      (void)tree_map([](double a, double) { return a; }, this->make(1, 3, 2, "nhwc"), by_trait{10, 4, 20, "nhwc"}),
+      structure_error);
 }
 
 TYPED_TEST(spellings, different_aux_data_is_different_structure) {
@@ -160,9 +160,7 @@ struct alike {
   int a, b, c;
   static constexpr auto tree_aux = fields<&alike::b>;
 };
-TEST(aux, the_listed_field_is_the_one) {
-  EXPECT_EQ(tree_leaves(alike{1, 2, 3}), (std::vector{1, 3}));
-}
+TEST(aux, the_listed_field_is_the_one) { EXPECT_EQ(tree_leaves(alike{1, 2, 3}), (std::vector{1, 3})); }
 
 // A user's own encoder makes a class aux data.
 class opaque {
@@ -176,8 +174,7 @@ class opaque {
 
 }  // namespace
 
-template <>
-struct espalier::value_encoder<opaque> {
+template <> struct espalier::value_encoder<opaque> {
   static void encode(auto& sink, const opaque& o) { espalier::encode(sink, o.value()); }
 };
 

@@ -142,8 +142,7 @@ struct family {
   std::optional<double> age;
   bool operator==(const family&) const = default;
 };
-template <class L>
-struct over {
+template <class L> struct over {
   L low;
   std::vector<L> many;
   bool operator==(const over&) const = default;
@@ -208,15 +207,11 @@ struct stack_of : std::vector<double> {
 
 }  // namespace corpus
 
-template <>
-inline constexpr bool espalier::is_leaf_type<corpus::token> = true;
-template <>
-inline constexpr bool espalier::is_leaf_type<corpus::counted> = true;
-template <>
-inline constexpr auto espalier::aux_fields<corpus::far_cache> = espalier::fields<&corpus::far_cache::step>;
+template <> inline constexpr bool espalier::is_leaf_type<corpus::token> = true;
+template <> inline constexpr bool espalier::is_leaf_type<corpus::counted> = true;
+template <> inline constexpr auto espalier::aux_fields<corpus::far_cache> = espalier::fields<&corpus::far_cache::step>;
 
-template <>
-struct espalier::pytree_node<corpus::quantized> {
+template <> struct espalier::pytree_node<corpus::quantized> {
   static auto children(auto&& q) { return std::tie(q.packed, q.scale); }
   static int aux(const corpus::quantized& q) { return q.bits; }
   static corpus::quantized unflatten(int bits, std::vector<int> packed, double scale) {
@@ -224,8 +219,7 @@ struct espalier::pytree_node<corpus::quantized> {
   }
   static constexpr std::array names{"packed", "scale"};
 };
-template <>
-struct espalier::pytree_node<corpus::stack_of> {
+template <> struct espalier::pytree_node<corpus::stack_of> {
   static auto children(auto&& s) {
     using vector = std::conditional_t<std::is_const_v<std::remove_reference_t<decltype(s)>>, const std::vector<double>,
                                       std::vector<double>>;
@@ -243,23 +237,20 @@ struct espalier::pytree_node<corpus::stack_of> {
 namespace corpus {
 
 // Trees of a type, each of another structure.
-template <class T>
-struct examples_of;
+template <class T> struct examples_of;
 
-template <class T>
-std::vector<T> examples() {
+template <class T> std::vector<T> examples() {
   std::vector<T> result;
   examples_of<T>::make([&](auto&&... part) { result.push_back(T{std::forward<decltype(part)>(part)...}); });
   return result;
 }
 
-#define CORPUS_EXAMPLES(TYPE, ...)     \
-  template <>                          \
-  struct examples_of<TYPE> {           \
-    static void make(auto&& add) {     \
+#define CORPUS_EXAMPLES(TYPE, ...)        \
+  template <> struct examples_of<TYPE> {  \
+    static void make(auto&& add) {        \
       using type [[maybe_unused]] = TYPE; \
-      __VA_ARGS__                      \
-    }                                  \
+      __VA_ARGS__                         \
+    }                                     \
   };
 
 using pair_of_points = std::pair<point, point>;
@@ -276,8 +267,7 @@ using alternatives = std::variant<int, double, std::vector<double>>;
 using optional_map = std::optional<std::map<std::string, std::optional<double>>>;
 using over_double = over<double>;
 
-template <class... T>
-std::vector<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<T...>>>> list(T&&... value) {
+template <class... T> std::vector<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<T...>>>> list(T&&... value) {
   std::vector<std::remove_cvref_t<std::tuple_element_t<0, std::tuple<T...>>>> result;
   (result.push_back(std::forward<T>(value)), ...);
   return result;
@@ -302,32 +292,37 @@ CORPUS_EXAMPLES(three, add(point{1, 2}, point{3, 4}, point{5, 6});)
 CORPUS_EXAMPLES(twenty, add(1.0, 2.0, 3.0);)
 CORPUS_EXAMPLES(several_lists, add(list(1.0), list(2.0, 3.0)); add(list(1.0, 2.0), list(3.0));)
 CORPUS_EXAMPLES(numbers, add(list(1.0, 2.0, 3.0)); add(list(1.0)); add(type());)
-CORPUS_EXAMPLES(matrix, add(list(list(1.0, 2.0))); add(list(list(1.0), list(2.0))); add(list(numbers(), list(1.0, 2.0)));
-                add(list(numbers())); add(type());)
+CORPUS_EXAMPLES(matrix, add(list(list(1.0, 2.0))); add(list(list(1.0), list(2.0)));
+                add(list(numbers(), list(1.0, 2.0))); add(list(numbers())); add(type());)
 CORPUS_EXAMPLES(nested_pair, add(list(1.0, 2.0), std::tuple(1, 2.f)); add(numbers(), std::tuple(1, 2.f));)
 CORPUS_EXAMPLES(tuple_of_all, add(1, point{2, 3}, list(std::optional<double>(4.0), std::optional<double>()));
-                add(1, point{2, 3}, list(std::optional<double>(), std::optional<double>(4.0))); add(1, point{2, 3}, std::vector<std::optional<double>>());)
-CORPUS_EXAMPLES(maps, add(maps{{1, {{"a", 1.0}, {"b", 2.0}}}, {-2, {}}}); add(maps{{1, {{"a", 1.0}}}, {-2, {{"b", 2.0}}}});
-                add(maps{{-1, {{"a", 1.0}}}, {-2, {{"b", 2.0}}}}); add(maps{{1, {}}}); add(maps());)
+                add(1, point{2, 3}, list(std::optional<double>(), std::optional<double>(4.0)));
+                add(1, point{2, 3}, std::vector<std::optional<double>>());)
+CORPUS_EXAMPLES(maps, add(maps{{1, {{"a", 1.0}, {"b", 2.0}}}, {-2, {}}});
+                add(maps{{1, {{"a", 1.0}}}, {-2, {{"b", 2.0}}}}); add(maps{{-1, {{"a", 1.0}}}, {-2, {{"b", 2.0}}}});
+                add(maps{{1, {}}}); add(maps());)
 CORPUS_EXAMPLES(optional_point, add(point{1, 2}); add(std::nullopt);)
-CORPUS_EXAMPLES(optional_map, add(type({{"a", 1.0}, {"b", {}}})); add(type({{"a", {}}, {"b", 1.0}})); add(type(std::in_place));
-                add(std::nullopt);)
+CORPUS_EXAMPLES(optional_map, add(type({{"a", 1.0}, {"b", {}}})); add(type({{"a", {}}, {"b", 1.0}}));
+                add(type(std::in_place)); add(std::nullopt);)
 CORPUS_EXAMPLES(alternatives, add(1); add(2.0); add(list(3.0)); add(numbers());)
 CORPUS_EXAMPLES(linear, add(list(1.0, 2.0), 3.0); add(list(1.0, 2.0), std::nullopt); add(list(1.0), 2.0); add();)
-CORPUS_EXAMPLES(model, add(list(linear{{1, 2}, 3.0}, linear{{4}, {}}), 0.5); add(list(linear{{1}, 3.0}, linear{{2, 4}, {}}), 0.5);
+CORPUS_EXAMPLES(model, add(list(linear{{1, 2}, 3.0}, linear{{4}, {}}), 0.5);
+                add(list(linear{{1}, 3.0}, linear{{2, 4}, {}}), 0.5);
                 add(list(linear{{1, 2}, {}}, linear{{4}, 3.0}), 0.5); add(std::vector<linear>(), 0.5);)
 CORPUS_EXAMPLES(named_points, add(std::map<std::string, point>{{"a", {1, 2}}, {"b", {3, 4}}});
                 add(std::map<std::string, point>{{"a", {1, 2}}, {"c", {3, 4}}}); add();)
 CORPUS_EXAMPLES(frozen, add(1.0, 2.0);)
-CORPUS_EXAMPLES(tokens,
-                add(token(1), list(token(2), token(3)), std::optional<token>(4), token_map(5, 6),
-                    std::array<token, 2>{token(7), token(8)}, std::tuple<token, int>(9, 10));
-                add(token(1), std::vector<token>(), std::nullopt, token_map(5, 7), std::array<token, 2>{token(7), token(8)},
-                    std::tuple<token, int>(9, 10));)
-CORPUS_EXAMPLES(cache, add(1.0, 3, std::string("nhwc")); add(1.0, 4, std::string("nhwc")); add(1.0, 3, std::string("nchw"));)
-CORPUS_EXAMPLES(listed_cache, add(8, list(1.0), 0.0); add(8, list(1.0), -0.0); add(4, list(1.0), 0.0); add(8, list(1.0, 2.0), 0.0);)
+CORPUS_EXAMPLES(tokens, add(token(1), list(token(2), token(3)), std::optional<token>(4), token_map(5, 6),
+                            std::array<token, 2>{token(7), token(8)}, std::tuple<token, int>(9, 10));
+                add(token(1), std::vector<token>(), std::nullopt, token_map(5, 7),
+                    std::array<token, 2>{token(7), token(8)}, std::tuple<token, int>(9, 10));)
+CORPUS_EXAMPLES(cache, add(1.0, 3, std::string("nhwc")); add(1.0, 4, std::string("nhwc"));
+                add(1.0, 3, std::string("nchw"));)
+CORPUS_EXAMPLES(listed_cache, add(8, list(1.0), 0.0); add(8, list(1.0), -0.0); add(4, list(1.0), 0.0);
+                add(8, list(1.0, 2.0), 0.0);)
 CORPUS_EXAMPLES(far_cache, add(1.0, 1.f); add(1.0, 2.f);)
-CORPUS_EXAMPLES(rose, add(1.0, list(rose{2, list(rose{3, {}})}, rose{4, {}})); add(1.0, list(rose{2, {}}, rose{4, list(rose{3, {}})}));
+CORPUS_EXAMPLES(rose, add(1.0, list(rose{2, list(rose{3, {}})}, rose{4, {}}));
+                add(1.0, list(rose{2, {}}, rose{4, list(rose{3, {}})}));
                 add(1.0, list(rose{2, list(rose{3, list(rose{4, {}})})})); add(1.0, std::vector<rose>());)
 CORPUS_EXAMPLES(chain, add(1, nullptr); add(1, std::make_unique<chain>(2, nullptr));
                 add(1, std::make_unique<chain>(2, std::make_unique<chain>(3, nullptr)));)
@@ -336,8 +331,10 @@ CORPUS_EXAMPLES(family, add(std::map<std::string, family>{{"a", {{}, 1.0}}, {"b"
 CORPUS_EXAMPLES(over_double, add(1.0, list(2.0, 3.0)); add(1.0, numbers());)
 CORPUS_EXAMPLES(owner, add(std::make_unique<point>(point{1, 2})); add();)
 CORPUS_EXAMPLES(choice, add(1.0); add(point{1, 2}); add(list(1, 2)); add(list(1));)
-CORPUS_EXAMPLES(hollow, add(list(numbers()), std::map<std::string, numbers>{{"a", {}}}, std::tuple<>(), empty(), std::array<double, 0>(), std::nullopt); add();
-                add(matrix(), std::map<std::string, numbers>(), std::tuple<>(), empty(), std::array<double, 0>(), numbers());)
+CORPUS_EXAMPLES(hollow, add(list(numbers()), std::map<std::string, numbers>{{"a", {}}}, std::tuple<>(), empty(),
+                            std::array<double, 0>(), std::nullopt);
+                add(); add(matrix(), std::map<std::string, numbers>(), std::tuple<>(), empty(), std::array<double, 0>(),
+                           numbers());)
 CORPUS_EXAMPLES(quantized, add(list(1, 2), 0.5, 4); add(list(1, 2), 0.5, 8); add(list(1), 0.5, 4);)
 CORPUS_EXAMPLES(interval, add(1.0, 2.0);)
 CORPUS_EXAMPLES(polynomial, add("x", list(1.0, 2.0)); add("y", list(1.0, 2.0)); add("x", list(1.0));)
@@ -346,10 +343,10 @@ CORPUS_EXAMPLES(stack_of, add(1.0, 2.0); add(1.0, 2.0, 3.0); add();)
 #undef CORPUS_EXAMPLES
 
 using types =
-    testing::Types<double, std::string, token, empty, point, mixed, segment, pair_of_points, three, twenty, several_lists, numbers, matrix,
-                   nested_pair, tuple_of_all, maps, optional_point, optional_map, alternatives, linear, model, named_points, frozen,
-                   tokens, cache, listed_cache, far_cache, rose, chain, family, over_double, owner, choice, hollow, quantized,
-                   interval, polynomial, stack_of>;
+    testing::Types<double, std::string, token, empty, point, mixed, segment, pair_of_points, three, twenty,
+                   several_lists, numbers, matrix, nested_pair, tuple_of_all, maps, optional_point, optional_map,
+                   alternatives, linear, model, named_points, frozen, tokens, cache, listed_cache, far_cache, rose,
+                   chain, family, over_double, owner, choice, hollow, quantized, interval, polynomial, stack_of>;
 
 // Two functions over every leaf type here that do not commute.
 struct increase {
@@ -373,10 +370,7 @@ struct twice {
   token operator()(const token& t) const { return token(t.value() * 2); }
 };
 struct identity {
-  template <class L>
-  std::remove_cvref_t<L> operator()(L&& leaf) const {
-    return std::forward<L>(leaf);
-  }
+  template <class L> std::remove_cvref_t<L> operator()(L&& leaf) const { return std::forward<L>(leaf); }
 };
 
 }  // namespace corpus

@@ -16,8 +16,7 @@ struct described {};
 
 }  // namespace
 
-template <>
-struct espalier::value_description<described> {
+template <> struct espalier::value_description<described> {
   static std::string describe(const described&) { return "in its own words"; }
 };
 

@@ -27,15 +27,13 @@ struct nothing {};
 // Adds the encodings of some values and expects all to be new.
 class distinct {
  public:
-  template <class... T>
-  distinct& operator()(const T&... value) {
+  template <class... T> distinct& operator()(const T&... value) {
     (add(value), ...);
     return *this;
   }
 
  private:
-  template <class T>
-  void add(const T& value) {
+  template <class T> void add(const T& value) {
     EXPECT_TRUE(seen_.insert(encoding_of(value)).second) << "value " << seen_.size();
   }
   std::set<std::string> seen_;
@@ -43,8 +41,9 @@ class distinct {
 
 TEST(encoding, numbers_differ_by_type_width_and_value) {
   using limits = std::numeric_limits<long long>;
-  distinct()(true, false, 0, 1, -1, -2, 0u, 1u, 1L, 1UL, short(1), static_cast<unsigned short>(1), static_cast<signed char>(1),
-             static_cast<unsigned char>(1), char(1), char32_t(1), 1.0, 1.f, limits::max(), limits::min(), -1L);
+  distinct()(true, false, 0, 1, -1, -2, 0u, 1u, 1L, 1UL, short(1), static_cast<unsigned short>(1),
+             static_cast<signed char>(1), static_cast<unsigned char>(1), char(1), char32_t(1), 1.0, 1.f, limits::max(),
+             limits::min(), -1L);
 }
 
 TEST(encoding, zero_and_minus_zero_differ_and_nan_equals_itself) {
@@ -61,23 +60,24 @@ TEST(encoding, enums_differ_from_their_numbers_and_by_width) {
 }
 
 TEST(encoding, strings_keep_their_borders) {
-  distinct()(""s, "a"s, "ab"s, "a\0"s, "\0a"s, "a\0b"s, std::pair(""s, "ab"s), std::pair("a"s, "b"s), std::pair("ab"s, ""s),
-             'a', "1"s, "01"s);
+  distinct()(""s, "a"s, "ab"s, "a\0"s, "\0a"s, "a\0b"s, std::pair(""s, "ab"s), std::pair("a"s, "b"s),
+             std::pair("ab"s, ""s), 'a', "1"s, "01"s);
   EXPECT_EQ(encoding_of("text"s), encoding_of(std::string_view("text")));
 }
 
 TEST(encoding, containers_keep_their_borders) {
   using lists = std::vector<std::vector<int>>;
   distinct()(lists{}, lists{{}}, lists{{}, {}}, lists{{1, 2}}, lists{{1}, {2}}, lists{{}, {1, 2}}, lists{{1, 2}, {}},
-             std::vector{1, 2}, std::tuple(1, 2), std::tuple<std::tuple<int, int>>(std::tuple(1, 2)), std::tuple(std::tuple(1), 2), std::tuple<>(),
-             nothing());
+             std::vector{1, 2}, std::tuple(1, 2), std::tuple<std::tuple<int, int>>(std::tuple(1, 2)),
+             std::tuple(std::tuple(1), 2), std::tuple<>(), nothing());
 }
 
 TEST(encoding, optionals_and_variants_say_what_they_hold) {
   using optional = std::optional<std::optional<int>>;
   distinct()(optional(), optional(std::optional<int>()), optional(std::optional(0)), optional(std::optional(1)), 0, 1);
   using variant = std::variant<int, int, double>;
-  distinct()(variant(std::in_place_index<0>, 1), variant(std::in_place_index<1>, 1), variant(1.0), variant(std::in_place_index<0>, 2));
+  distinct()(variant(std::in_place_index<0>, 1), variant(std::in_place_index<1>, 1), variant(1.0),
+             variant(std::in_place_index<0>, 2));
 }
 
 TEST(encoding, maps_differ_by_keys_values_and_what_belongs_to_what) {

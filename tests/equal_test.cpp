@@ -12,8 +12,7 @@ namespace {
 using namespace espalier;
 using corpus::point;
 
-template <class T>
-struct equal_laws : testing::Test {};
+template <class T> struct equal_laws : testing::Test {};
 TYPED_TEST_SUITE(equal_laws, corpus::types);
 
 TYPED_TEST(equal_laws, equal_to_itself_and_to_no_tree_of_another_structure) {

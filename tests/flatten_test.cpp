@@ -13,8 +13,7 @@ namespace {
 using namespace espalier;
 using corpus::counted, corpus::point, corpus::token;
 
-template <class T>
-struct flatten_laws : testing::Test {};
+template <class T> struct flatten_laws : testing::Test {};
 TYPED_TEST_SUITE(flatten_laws, corpus::types);
 
 TYPED_TEST(flatten_laws, unflatten_after_flatten_is_the_identity) {

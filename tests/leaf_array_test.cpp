@@ -14,8 +14,7 @@ namespace {
 using namespace espalier;
 using corpus::linear, corpus::model, corpus::point, corpus::segment;
 
-template <class T>
-struct leaf_array_laws : testing::Test {};
+template <class T> struct leaf_array_laws : testing::Test {};
 TYPED_TEST_SUITE(leaf_array_laws, corpus::types);
 
 // Where each leaf is; of a type that no leaf of the corpus has.
@@ -28,8 +27,7 @@ struct number_leaves {
   place operator()(const auto&) const { return {(*next)++}; }
 };
 
-template <class T>
-leaf_array<T, place> places(const T& tree) {
+template <class T> leaf_array<T, place> places(const T& tree) {
   std::vector<place> values;
   for (std::size_t i = 0; i < tree_structure(tree).num_leaves(); ++i) values.push_back({i});
   return {tree_structure(tree), {values.begin(), values.end()}};
@@ -41,7 +39,8 @@ TYPED_TEST(leaf_array_laws, stands_beside_its_tree_in_the_order_of_the_leaves) {
     std::size_t next = 0;
     tree_visit([&](const auto&, const place& p) { EXPECT_EQ(p.index, next++); }, tree, table);
     EXPECT_EQ(next, table.size());
-    const TypeParam mapped = tree_map([](const auto& leaf, const place&) { return corpus::increase()(leaf); }, tree, table);
+    const TypeParam mapped =
+        tree_map([](const auto& leaf, const place&) { return corpus::increase()(leaf); }, tree, table);
     EXPECT_TRUE(mapped == tree_map(corpus::increase(), tree));
   }
 }
@@ -74,7 +73,8 @@ TEST(leaf_array, is_read_and_written_by_path_in_a_static_tree) {
   EXPECT_EQ(table["to.y"_path], 4);
   table["to.x"_path] = 30;
   EXPECT_EQ(table.data()[2], 30);
-  const auto tuples = tree_map([](auto x) { return char(x); }, std::tuple(1, std::array{point{2, 3}, point{4, 5}}, 6.0));
+  const auto tuples =
+      tree_map([](auto x) { return char(x); }, std::tuple(1, std::array{point{2, 3}, point{4, 5}}, 6.0));
   EXPECT_EQ(tuples["1.1.x"_path], 4);
   EXPECT_EQ(tuples["2"_path], 6);
 }
@@ -104,7 +104,8 @@ TEST(leaf_array, a_path_that_this_tree_lacks_throws_and_is_named) {
 
 TEST(leaf_array, map_keys_are_part_of_paths) {
   using maps = std::map<std::string, std::map<int, double>>;
-  const auto table = tree_map([](double x) { return int(x); }, std::pair(maps{{"a.b", {{-1, 1}, {10, 2}}}, {"a", {{1, 3}}}}, point{4, 5}));
+  const auto table = tree_map([](double x) { return int(x); },
+                              std::pair(maps{{"a.b", {{-1, 1}, {10, 2}}}, {"a", {{1, 3}}}}, point{4, 5}));
   EXPECT_EQ(table["0.a.b.-1"_path], 1);
   EXPECT_EQ(table["0.a.b.10"_path], 2);
   EXPECT_EQ(table["0.a.1"_path], 3);
@@ -157,7 +158,8 @@ TEST(leaf_array, is_visited_and_updated_in_place) {
 TEST(leaf_array, paths_are_those_of_the_tree) {
   const auto table = tree_map([](double x) { return int(x); }, segment{{1, 2}, {3, 4}});
   std::string text;
-  tree_visit_with_path([&](const path_view& path, int x) { text += path.to_string() + "=" + std::to_string(x) + " "; }, table);
+  tree_visit_with_path([&](const path_view& path, int x) { text += path.to_string() + "=" + std::to_string(x) + " "; },
+                       table);
   EXPECT_EQ(text, ".from.x=1 .from.y=2 .to.x=3 .to.y=4 ");
 }
 
@@ -184,7 +186,9 @@ TEST(leaf_array, a_structure_of_another_size_is_refused_with_every_path) {
 }
 
 TEST(leaf_array, compares_structure_and_values) {
-  const auto table = [](std::vector<double> values) { return tree_map([](double x) { return int(x); }, linear{std::move(values), {}}); };
+  const auto table = [](std::vector<double> values) {
+    return tree_map([](double x) { return int(x); }, linear{std::move(values), {}});
+  };
   EXPECT_TRUE(table({1, 2}) == table({1, 2}));
   EXPECT_FALSE(table({1, 2}) == table({1, 3}));
   EXPECT_FALSE(table({1, 2}) == table({1}));

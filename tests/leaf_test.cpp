@@ -28,20 +28,13 @@ struct many {
 
 }  // namespace
 
-template <>
-inline constexpr bool espalier::is_leaf_type<timestamp> = true;
-template <>
-inline constexpr bool espalier::is_leaf_type<std::vector<char>> = true;
-template <>
-inline constexpr bool espalier::is_leaf_type<std::span<int>> = true;
-template <>
-inline constexpr bool espalier::is_leaf_type<bits> = true;
-template <>
-inline constexpr bool espalier::is_leaf_type<std::vector<bool>> = true;
-template <>
-inline constexpr bool espalier::is_leaf_type<many> = true;
-template <>
-struct espalier::leaf_equality<many> {
+template <> inline constexpr bool espalier::is_leaf_type<timestamp> = true;
+template <> inline constexpr bool espalier::is_leaf_type<std::vector<char>> = true;
+template <> inline constexpr bool espalier::is_leaf_type<std::span<int>> = true;
+template <> inline constexpr bool espalier::is_leaf_type<bits> = true;
+template <> inline constexpr bool espalier::is_leaf_type<std::vector<bool>> = true;
+template <> inline constexpr bool espalier::is_leaf_type<many> = true;
+template <> struct espalier::leaf_equality<many> {
   static bool equal(const many& a, const many& b) { return a.a == b.a && a.b == b.b; }
 };
 
@@ -49,8 +42,7 @@ namespace {
 
 using namespace espalier;
 
-template <class T>
-constexpr bool is_leaf = detail::kind_of<T> == node_kind::leaf;
+template <class T> constexpr bool is_leaf = detail::kind_of<T> == node_kind::leaf;
 
 static_assert(is_leaf<bool> && is_leaf<char> && is_leaf<unsigned char> && is_leaf<long long> && is_leaf<float> &&
               is_leaf<long double> && is_leaf<char32_t>);
@@ -63,7 +55,8 @@ static_assert(is_leaf<std::span<int>>, "a view that was opted in");
 static_assert(is_leaf<bits> && is_leaf<std::vector<bool>>);
 static_assert(is_leaf<const int>);
 
-static_assert(!pytree<int*> && !pytree<std::string_view> && !pytree<std::shared_ptr<int>> && !pytree<std::span<double>>);
+static_assert(!pytree<int*> && !pytree<std::string_view> && !pytree<std::shared_ptr<int>> &&
+              !pytree<std::span<double>>);
 static_assert(!pytree<std::vector<int*>> && !pytree<std::tuple<int, std::optional<std::shared_ptr<int>>>>);
 
 TEST(leaf, a_type_made_a_leaf_is_one_leaf_wherever_it_stands) {

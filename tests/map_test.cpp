@@ -15,8 +15,7 @@ using corpus::counted, corpus::linear, corpus::model, corpus::point, corpus::tok
 
 // --- Laws. ---
 
-template <class T>
-struct map_laws : testing::Test {};
+template <class T> struct map_laws : testing::Test {};
 TYPED_TEST_SUITE(map_laws, corpus::types);
 
 TYPED_TEST(map_laws, map_of_the_identity_is_the_identity) {
@@ -156,14 +155,14 @@ TEST(map, one_other_type_rebinds_what_is_a_template_over_its_leaf) {
   static_assert(std::is_same_v<decltype(tree_map(to_int, std::pair<double, double>())), std::pair<int, int>>);
   static_assert(std::is_same_v<decltype(tree_map(to_int, std::map<int, double>())), std::map<int, int>>);
   static_assert(std::is_same_v<decltype(tree_map(to_int, std::optional<double>())), std::optional<int>>);
-  static_assert(std::is_same_v<decltype(tree_map(is_positive, corpus::over<double>())), leaf_array<corpus::over<double>, bool>>,
-                "a vector<bool> is no container, so this one is not rebound");
+  static_assert(
+      std::is_same_v<decltype(tree_map(is_positive, corpus::over<double>())), leaf_array<corpus::over<double>, bool>>,
+      "a vector<bool> is no container, so this one is not rebound");
   const corpus::over<int> mapped = tree_map(to_int, corpus::over<double>{1.5, {2.5, 3.5}});
   EXPECT_TRUE(mapped == (corpus::over<int>{1, {2, 3}}));
 }
 
-template <class L>
-struct nest {
+template <class L> struct nest {
   corpus::over<L> inner;
   std::map<std::string, std::optional<L>> named;
   aux<int> width;
@@ -179,10 +178,7 @@ TEST(map, rebinding_reaches_nested_templates_and_keeps_aux_data) {
   EXPECT_EQ(mapped.width, 8);
 }
 
-template <std::floating_point L>
-struct strict {
-  L value;
-};
+template <std::floating_point L> struct strict { L value; };
 
 TEST(map, what_cannot_be_rebound_gives_a_leaf_array) {
   const auto to_int = [](double x) { return int(x); };
@@ -258,7 +254,8 @@ TEST(map, deeper_rest_trees_may_be_containers_of_any_size) {
 }
 
 TEST(map, the_whole_rest_tree_stands_beside_a_single_leaf) {
-  EXPECT_EQ(tree_map([](double x, const model& m) { return x + double(m.layers.size()); }, 1.0, model{{{}, {}}, 0}), 3.0);
+  EXPECT_EQ(tree_map([](double x, const model& m) { return x + double(m.layers.size()); }, 1.0, model{{{}, {}}, 0}),
+            3.0);
 }
 
 TEST(map, leaves_of_an_rvalue_rest_tree_arrive_as_rvalues) {
@@ -276,8 +273,7 @@ TEST(map, recursive_trees_side_by_side) {
 
 // --- Mismatches. ---
 
-template <class F>
-std::vector<mismatch> differences(F&& f) {
+template <class F> std::vector<mismatch> differences(F&& f) {
   try {
     f();
   } catch (const structure_error& e) {
@@ -292,8 +288,7 @@ std::vector<mismatch> differences(F&& f) {
   return {};
 }
 
-template <class T>
-std::vector<mismatch> differences(const T& first, const T& second) {
+template <class T> std::vector<mismatch> differences(const T& first, const T& second) {
   int calls = 0;
   auto found = differences([&] {
     (void)tree_map(
@@ -320,20 +315,23 @@ TEST(mismatch, lists_every_differing_path_and_nothing_else) {
 TEST(mismatch, sizes_do_not_hide_differences_in_the_elements_that_both_have) {
   const model a{{{{1, 2}, 3.0}, {{4}, {}}}, 0.5};
   const model b{{{{1}, 3.0}}, 0.5};
-  EXPECT_EQ(differences(a, b), (list{{".layers", "2 elements", "1 element"}, {".layers[0].weight", "2 elements", "1 element"}}));
+  EXPECT_EQ(differences(a, b),
+            (list{{".layers", "2 elements", "1 element"}, {".layers[0].weight", "2 elements", "1 element"}}));
 }
 
 TEST(mismatch, map_keys_on_either_side_and_below_common_keys) {
   using maps = std::map<std::string, std::vector<double>>;
   const maps a{{"a", {1}}, {"b", {1}}, {"d", {1}}};
   const maps b{{"a", {1, 2}}, {"c", {1}}, {"d", {1}}};
-  EXPECT_EQ(differences(a, b),
-            (list{{"['a']", "1 element", "2 elements"}, {"['b']", "this key", "no such key"}, {"['c']", "no such key", "this key"}}));
+  EXPECT_EQ(differences(a, b), (list{{"['a']", "1 element", "2 elements"},
+                                     {"['b']", "this key", "no such key"},
+                                     {"['c']", "no such key", "this key"}}));
 }
 
 TEST(mismatch, integer_keys) {
   const std::map<int, double> a{{-1, 0}, {3, 0}};
-  EXPECT_EQ(differences(a, {{3, 0}, {4, 0}}), (list{{"[-1]", "this key", "no such key"}, {"[4]", "no such key", "this key"}}));
+  EXPECT_EQ(differences(a, {{3, 0}, {4, 0}}),
+            (list{{"[-1]", "this key", "no such key"}, {"[4]", "no such key", "this key"}}));
 }
 
 TEST(mismatch, variants_at_the_root) {
@@ -396,7 +394,9 @@ TEST(mismatch, says_which_tree) {
 TEST(mismatch, of_a_leaf_array_beside_a_tree) {
   const linear two{{1, 2}, {}};
   const auto mask = tree_map([](double x) { return x > 0; }, two);
-  EXPECT_EQ(differences([&] { (void)tree_map([](double x, bool) { return x; }, linear{{1}, {}}, mask); }),
+  EXPECT_EQ(differences([&] {
+              (void)tree_map([](double x, bool) { return x; }, linear{{1}, {}}, mask);
+            }),
             (list{{".weight", "1 element", "2 elements"}}));
 }
 
@@ -413,7 +413,9 @@ struct by_list {
 TEST(mismatch, the_spelling_of_aux_data_is_none) {
   const by_type sum = tree_map([](double a, double b) { return a + b; }, by_type{1, 3}, by_list{2, 3});
   EXPECT_EQ(sum.keys, 3);
-  EXPECT_EQ(differences([] { (void)tree_map([](double a, double) { return a; }, by_type{1, 3}, by_list{2, 4}); }),
+  EXPECT_EQ(differences([] {
+              (void)tree_map([](double a, double) { return a; }, by_type{1, 3}, by_list{2, 4});
+            }),
             (list{{".step", "aux 3", "aux 4"}}));
 }
 

@@ -32,8 +32,7 @@ struct leaf_first {
   bool operator==(const leaf_first&) const = default;
 };
 // A registered template.
-template <class T>
-struct boxed {
+template <class T> struct boxed {
   T inside;
   int hidden;
 };
@@ -42,32 +41,25 @@ struct boxed {
 
 using ordered::everything, ordered::protocol_first, ordered::leaf_first, ordered::boxed;
 
-template <>
-struct espalier::pytree_node<everything> {
+template <> struct espalier::pytree_node<everything> {
   static auto children(auto&& e) { return std::tie(e.a); }
   static everything unflatten(std::tuple<>, double a) { return {a, 0, 0}; }
 };
-template <>
-inline constexpr bool espalier::is_leaf_type<everything> = true;
-template <>
-inline constexpr bool espalier::is_leaf_type<protocol_first> = true;
-template <>
-inline constexpr bool espalier::is_leaf_type<leaf_first> = true;
-template <>
-struct espalier::pytree_node<std::vector<unsigned>> {
+template <> inline constexpr bool espalier::is_leaf_type<everything> = true;
+template <> inline constexpr bool espalier::is_leaf_type<protocol_first> = true;
+template <> inline constexpr bool espalier::is_leaf_type<leaf_first> = true;
+template <> struct espalier::pytree_node<std::vector<unsigned>> {
   static auto children(auto&&) { return std::tuple<>(); }
   static auto aux(const std::vector<unsigned>& v) { return v; }
   static std::vector<unsigned> unflatten(std::vector<unsigned> v) { return v; }
 };
 // An array that is not of the standard's own: any type can be registered, a leaf of the standard as well.
-template <>
-struct espalier::pytree_node<std::string_view> {
+template <> struct espalier::pytree_node<std::string_view> {
   static auto children(auto&&) { return std::tuple<>(); }
   static std::string aux(std::string_view s) { return std::string(s); }
   static std::string_view unflatten(const std::string&) { return "again"; }
 };
-template <class T>
-struct espalier::pytree_node<boxed<T>> {
+template <class T> struct espalier::pytree_node<boxed<T>> {
   static auto children(auto&& b) { return std::tie(b.inside); }
   static boxed<T> unflatten(std::tuple<>, T inside) { return {std::move(inside), 7}; }
 };
@@ -77,8 +69,7 @@ namespace {
 using namespace espalier;
 using corpus::point;
 
-template <class T>
-constexpr node_kind kind = detail::kind_of<T>;
+template <class T> constexpr node_kind kind = detail::kind_of<T>;
 
 static_assert(kind<everything> == node_kind::custom);
 static_assert(kind<protocol_first> == node_kind::custom);
@@ -88,7 +79,8 @@ static_assert(kind<std::string_view> == node_kind::custom);
 static_assert(kind<std::string> == node_kind::leaf, "a leaf wins over a range");
 static_assert(kind<corpus::quantized> == node_kind::custom, "registered wins over aggregate");
 static_assert(kind<corpus::interval> == node_kind::custom && kind<corpus::polynomial> == node_kind::custom);
-static_assert(kind<corpus::stack_of> == node_kind::custom, "a registered class derived from a container is what it says");
+static_assert(kind<corpus::stack_of> == node_kind::custom,
+              "a registered class derived from a container is what it says");
 
 static_assert(kind<std::vector<double>> == node_kind::sequence);
 static_assert(kind<std::array<double, 3>> == node_kind::array, "an array is an aggregate too");
@@ -119,10 +111,11 @@ static_assert(pytree<corpus::model> && pytree<corpus::rose> && pytree<corpus::to
 static_assert(!pytree<std::vector<std::optional<std::shared_ptr<int>>>> && !pytree<std::tuple<point, no_aggregate>>);
 
 static_assert(static_structure<point> && static_structure<corpus::segment> && static_structure<std::array<point, 3>> &&
-              static_structure<std::tuple<int, point>> && static_structure<corpus::interval> && static_structure<double>);
+              static_structure<std::tuple<int, point>> && static_structure<corpus::interval> &&
+              static_structure<double>);
 static_assert(!static_structure<std::vector<double>> && !static_structure<std::optional<double>> &&
-              !static_structure<corpus::cache> && !static_structure<corpus::quantized> && !static_structure<corpus::rose> &&
-              !static_structure<std::array<std::vector<int>, 2>>);
+              !static_structure<corpus::cache> && !static_structure<corpus::quantized> &&
+              !static_structure<corpus::rose> && !static_structure<std::array<std::vector<int>, 2>>);
 
 TEST(node, registration_is_looked_at_first) {
   EXPECT_EQ(tree_leaves(everything{1, 2, 3}), (std::array{1.0}));

@@ -15,10 +15,8 @@ struct toy_array {
 
 }  // namespace
 
-template <>
-inline constexpr bool espalier::is_leaf_type<toy_array> = true;
-template <>
-struct espalier::array_traits<toy_array> {
+template <> inline constexpr bool espalier::is_leaf_type<toy_array> = true;
+template <> struct espalier::array_traits<toy_array> {
   static bool differentiable(const toy_array& a) { return a.differentiable; }
 };
 

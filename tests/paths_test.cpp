@@ -8,14 +8,12 @@ namespace {
 
 using namespace espalier;
 
-template <class T>
-std::vector<std::string> printed(const T& tree) {
+template <class T> std::vector<std::string> printed(const T& tree) {
   std::vector<std::string> result;
   for (const key_path& path : tree_paths(tree)) result.push_back(path.to_string());
   return result;
 }
-template <class T>
-std::vector<std::string> dotted(const T& tree) {
+template <class T> std::vector<std::string> dotted(const T& tree) {
   std::vector<std::string> result;
   for (const key_path& path : tree_paths(tree)) result.push_back(path.dotted());
   return result;
@@ -24,18 +22,20 @@ using texts = std::vector<std::string>;
 
 TEST(paths, fields_and_elements) {
   const corpus::model m{{{{1, 2}, 3.0}, {{4}, {}}}, 0.5};
-  EXPECT_EQ(printed(m), (texts{".layers[0].weight[0]", ".layers[0].weight[1]", ".layers[0].bias", ".layers[1].weight[0]",
-                               ".temperature"}));
+  EXPECT_EQ(printed(m), (texts{".layers[0].weight[0]", ".layers[0].weight[1]", ".layers[0].bias",
+                               ".layers[1].weight[0]", ".temperature"}));
   EXPECT_EQ(dotted(m),
             (texts{"layers.0.weight.0", "layers.0.weight.1", "layers.0.bias", "layers.1.weight.0", "temperature"}));
 }
 
 TEST(paths, map_keys) {
-  EXPECT_EQ(printed(std::map<std::string, std::map<int, double>>{{"a", {{-1, 0}, {2, 0}}}}), (texts{"['a'][-1]", "['a'][2]"}));
+  EXPECT_EQ(printed(std::map<std::string, std::map<int, double>>{{"a", {{-1, 0}, {2, 0}}}}),
+            (texts{"['a'][-1]", "['a'][2]"}));
 }
 
 TEST(paths, tuples_arrays_and_pairs_are_indexed) {
-  EXPECT_EQ(printed(std::tuple(1, std::pair(2, 3), std::array{4, 5})), (texts{"[0]", "[1][0]", "[1][1]", "[2][0]", "[2][1]"}));
+  EXPECT_EQ(printed(std::tuple(1, std::pair(2, 3), std::array{4, 5})),
+            (texts{"[0]", "[1][0]", "[1][1]", "[2][0]", "[2][1]"}));
 }
 
 TEST(paths, optionals_pointers_and_variants_are_transparent) {

@@ -9,8 +9,7 @@ namespace {
 
 using namespace espalier;
 
-template <class T>
-struct reduce_laws : testing::Test {};
+template <class T> struct reduce_laws : testing::Test {};
 TYPED_TEST_SUITE(reduce_laws, corpus::types);
 
 TYPED_TEST(reduce_laws, counting_counts_the_leaves) {
@@ -22,12 +21,15 @@ TYPED_TEST(reduce_laws, counting_counts_the_leaves) {
 
 TEST(reduce, goes_from_left_to_right) {
   const corpus::model m{{{{1, 2}, 3.0}, {{4}, {}}}, 5};
-  EXPECT_EQ(tree_reduce([](const std::string& s, double x) { return "(" + s + std::to_string(int(x)) + ")"; }, m, std::string()),
+  EXPECT_EQ(tree_reduce([](const std::string& s, double x) { return "(" + s + std::to_string(int(x)) + ")"; }, m,
+                        std::string()),
             "(((((1)2)3)4)5)");
 }
 
 TEST(reduce, the_result_has_the_type_of_the_initial_value) {
-  static_assert(std::is_same_v<decltype(tree_reduce([](float s, double x) { return s + float(x); }, corpus::point(), 0.f)), float>);
+  static_assert(
+      std::is_same_v<decltype(tree_reduce([](float s, double x) { return s + float(x); }, corpus::point(), 0.f)),
+                     float>);
 }
 
 TEST(reduce, a_tree_without_leaves_gives_the_initial_value) {

@@ -12,23 +12,13 @@ namespace {
 using namespace espalier;
 using corpus::point;
 
-template <class T>
-std::string encoding(const T& tree) {
-  return treedef<T>(tree).encoding();
-}
-template <class T>
-std::uint64_t hash(const T& tree) {
-  return treedef<T>(tree).hash();
-}
-template <class T>
-std::string printed(const T& tree) {
-  return treedef<T>(tree).to_string();
-}
+template <class T> std::string encoding(const T& tree) { return treedef<T>(tree).encoding(); }
+template <class T> std::uint64_t hash(const T& tree) { return treedef<T>(tree).hash(); }
+template <class T> std::string printed(const T& tree) { return treedef<T>(tree).to_string(); }
 
 // --- Laws. ---
 
-template <class T>
-struct structure_laws : testing::Test {};
+template <class T> struct structure_laws : testing::Test {};
 TYPED_TEST_SUITE(structure_laws, corpus::types);
 
 TYPED_TEST(structure_laws, equal_structure_is_equal_encoding_is_equal_hash) {
@@ -157,10 +147,8 @@ struct other_named_pair {
   double x, y;
 };
 }  // namespace
-template <>
-inline constexpr std::string_view espalier::pytree_name<named_pair> = "pair";
-template <>
-inline constexpr std::string_view espalier::pytree_name<other_named_pair> = "other";
+template <> inline constexpr std::string_view espalier::pytree_name<named_pair> = "pair";
+template <> inline constexpr std::string_view espalier::pytree_name<other_named_pair> = "other";
 namespace {
 static_assert(structure_hash_v<named_pair> != structure_hash_v<point>);
 static_assert(structure_hash_v<named_pair> != structure_hash_v<other_named_pair>);
@@ -180,8 +168,7 @@ struct by_trait {
   int step;
 };
 }  // namespace
-template <>
-inline constexpr auto espalier::aux_fields<by_trait> = espalier::fields<&by_trait::step>;
+template <> inline constexpr auto espalier::aux_fields<by_trait> = espalier::fields<&by_trait::step>;
 namespace {
 
 TEST(structure, three_spellings_of_aux_data_mean_the_same) {
@@ -230,35 +217,43 @@ TEST(structure, nestings_of_maps_optionals_and_variants_are_told_apart) {
   EXPECT_EQ(map_shapes.size(), 6u);
 
   using optionals = std::vector<std::optional<std::optional<double>>>;
-  const std::set<std::string> optional_shapes{encoding(optionals{std::nullopt}), encoding(optionals{std::optional<double>()}),
+  const std::set<std::string> optional_shapes{encoding(optionals{std::nullopt}),
+                                              encoding(optionals{std::optional<double>()}),
                                               encoding(optionals{std::optional<double>(1)}), encoding(optionals{})};
   EXPECT_EQ(optional_shapes.size(), 4u);
 
   using variants = std::vector<std::variant<double, std::vector<double>>>;
-  const std::set<std::string> variant_shapes{
-      encoding(variants{1.0, std::vector<double>()}), encoding(variants{std::vector<double>(), 1.0}),
-      encoding(variants{1.0}), encoding(variants{std::vector{1.0}}), encoding(variants{})};
+  const std::set<std::string> variant_shapes{encoding(variants{1.0, std::vector<double>()}),
+                                             encoding(variants{std::vector<double>(), 1.0}), encoding(variants{1.0}),
+                                             encoding(variants{std::vector{1.0}}), encoding(variants{})};
   EXPECT_EQ(variant_shapes.size(), 5u);
 }
 
 // --- CASES 2 and 3: aux data is exact in type and bits, and hashed. ---
 
-template <class A>
-struct with_aux {
+template <class A> struct with_aux {
   double x;
   aux<A> a;
 };
-template <class A>
-std::string aux_encoding(A value) {
-  return encoding(with_aux<A>{0, std::move(value)});
-}
+template <class A> std::string aux_encoding(A value) { return encoding(with_aux<A>{0, std::move(value)}); }
 
 TEST(structure, aux_data_is_exact_in_type_and_bits) {
-  const std::set<std::string> all{
-      aux_encoding(true),   aux_encoding(false),  aux_encoding(1),    aux_encoding(1L),  aux_encoding(1u),
-      aux_encoding(1.0),    aux_encoding(1.f),    aux_encoding(-1),   aux_encoding(-2),  aux_encoding(char(1)),
-      aux_encoding(0.0),    aux_encoding(-0.0),   aux_encoding(0),    aux_encoding(-1L), aux_encoding(std::string("1")),
-      aux_encoding(corpus::color::green)};
+  const std::set<std::string> all{aux_encoding(true),
+                                  aux_encoding(false),
+                                  aux_encoding(1),
+                                  aux_encoding(1L),
+                                  aux_encoding(1u),
+                                  aux_encoding(1.0),
+                                  aux_encoding(1.f),
+                                  aux_encoding(-1),
+                                  aux_encoding(-2),
+                                  aux_encoding(char(1)),
+                                  aux_encoding(0.0),
+                                  aux_encoding(-0.0),
+                                  aux_encoding(0),
+                                  aux_encoding(-1L),
+                                  aux_encoding(std::string("1")),
+                                  aux_encoding(corpus::color::green)};
   EXPECT_EQ(all.size(), 16u);
 }
 

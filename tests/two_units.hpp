@@ -9,13 +9,11 @@
 
 namespace {
 
-template <template <class...> class List, class... T>
-std::vector<std::uint64_t> static_hashes(List<T...>) {
+template <template <class...> class List, class... T> std::vector<std::uint64_t> static_hashes(List<T...>) {
   return {espalier::structure_hash_v<T>...};
 }
 
-template <template <class...> class List, class... T>
-std::vector<std::uint64_t> dynamic_hashes(List<T...>) {
+template <template <class...> class List, class... T> std::vector<std::uint64_t> dynamic_hashes(List<T...>) {
   std::vector<std::uint64_t> result;
   const auto add = [&]<class U>(const std::vector<U>& trees) {
     for (const U& tree : trees) result.push_back(espalier::treedef<U>(tree).hash());

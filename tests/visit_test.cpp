@@ -14,8 +14,7 @@ namespace {
 using namespace espalier;
 using corpus::counted, corpus::linear, corpus::model, corpus::point, corpus::token;
 
-template <class T>
-struct visit_laws : testing::Test {};
+template <class T> struct visit_laws : testing::Test {};
 TYPED_TEST_SUITE(visit_laws, corpus::types);
 
 TYPED_TEST(visit_laws, visits_the_leaves_in_the_order_of_tree_leaves) {
@@ -79,8 +78,14 @@ TEST(visit, gives_references_into_the_tree) {
 
 TEST(visit, a_const_pointer_does_not_make_a_hole_in_const) {
   const corpus::owner tree{std::make_unique<point>(point{1, 2})};
-  tree_visit([]<class L>(L& x) { static_assert(std::is_const_v<L>, "as const as the tree"); (void)x; }, tree);
-  tree_visit([](auto&& x) { static_assert(std::is_const_v<std::remove_reference_t<decltype(x)>>); }, std::as_const(tree));
+  tree_visit(
+      []<class L>(L& x) {
+        static_assert(std::is_const_v<L>, "as const as the tree");
+        (void)x;
+      },
+      tree);
+  tree_visit([](auto&& x) { static_assert(std::is_const_v<std::remove_reference_t<decltype(x)>>); },
+             std::as_const(tree));
 }
 
 TEST(visit, neither_copies_nor_moves_leaves) {
@@ -126,7 +131,8 @@ TEST(visit, a_mismatch_is_found_before_any_call) {
   const std::vector<double> two(2);
   EXPECT_THROW(tree_visit([&](double, double) { ++calls; }, two, std::vector<double>(3)), structure_error);
   std::vector<double> target(2);
-  EXPECT_THROW(tree_visit_update([&](double x, double) { return ++calls, x; }, target, std::vector<double>(3)), structure_error);
+  EXPECT_THROW(tree_visit_update([&](double x, double) { return ++calls, x; }, target, std::vector<double>(3)),
+               structure_error);
   EXPECT_EQ(calls, 0);
 }
 
@@ -135,14 +141,18 @@ TEST(visit, with_paths_prints_them_as_jax_does) {
   const std::tuple<model, std::map<std::string, double>, std::map<int, double>> tree{
       {{{{1}, 2.0}}, 3}, {{"name", 4}}, {{-7, 5}}};
   tree_visit_with_path([&](const path_view& path, double) { seen.push_back(path.to_string()); }, tree);
-  EXPECT_EQ(seen, (std::vector<std::string>{"[0].layers[0].weight[0]", "[0].layers[0].bias", "[0].temperature", "[1]['name']",
-                                            "[2][-7]"}));
+  EXPECT_EQ(seen, (std::vector<std::string>{"[0].layers[0].weight[0]", "[0].layers[0].bias", "[0].temperature",
+                                            "[1]['name']", "[2][-7]"}));
 }
 
 TEST(visit, with_paths_takes_several_trees) {
   std::string text;
-  tree_visit_with_path([&](const auto& path, double& a, double b) { text += path.dotted() + " "; a += b; },
-                       *std::make_unique<point>(), point{1, 2});
+  tree_visit_with_path(
+      [&](const auto& path, double& a, double b) {
+        text += path.dotted() + " ";
+        a += b;
+      },
+      *std::make_unique<point>(), point{1, 2});
   EXPECT_EQ(text, "x y ");
 }
 

@@ -12,8 +12,7 @@ class array {
  private:
   [[maybe_unused]] std::shared_ptr<int> data_;
 };
-template <>
-inline constexpr bool espalier::is_leaf_type<array> = true;
+template <> inline constexpr bool espalier::is_leaf_type<array> = true;
 
 struct good {
   double x;
@@ -34,8 +33,7 @@ struct deep {
 struct registered {
   array a, b;
 };
-template <>
-struct espalier::pytree_node<registered> {
+template <> struct espalier::pytree_node<registered> {
   static auto children(auto&& r) { return std::tie(r.a); }
   static auto aux(const registered& r) { return r.b; }
   static registered unflatten(array b, array a) { return {a, b}; }

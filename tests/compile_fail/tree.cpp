@@ -56,8 +56,7 @@ struct keyed {
 struct bad_children {
   double a, b;
 };
-template <>
-struct espalier::pytree_node<bad_children> {
+template <> struct espalier::pytree_node<bad_children> {
   static auto children(auto&& b) { return std::tuple(b.a, b.b); }
   static bad_children unflatten(std::tuple<>, double a, double b) { return {a, b}; }
 };
