@@ -1,5 +1,5 @@
-// What a call of a compiled function costs before anything is evaluated, against MLX's own compile with a flat vector of the
-// same arrays: `pass-through` takes all leaves and returns one, `per-leaf` returns one op per leaf.
+// What a call of a compiled function costs before anything is evaluated, against MLX's own compile with a flat vector
+// of the same arrays: `pass-through` takes all leaves and returns one, `per-leaf` returns one op per leaf.
 #include <benchmark/benchmark.h>
 #include <mlx/mlx.h>
 
@@ -35,7 +35,8 @@ mx::array leaf(int i) {
 model make_model(int leaves) {
   model m;
   for (int i = 0; i < leaves; i += 8) {
-    m.blocks.push_back({{leaf(i), leaf(i + 1), leaf(i + 2), leaf(i + 3)}, leaf(i + 4), leaf(i + 5), leaf(i + 6), leaf(i + 7)});
+    m.blocks.push_back(
+        {{leaf(i), leaf(i + 1), leaf(i + 2), leaf(i + 3)}, leaf(i + 4), leaf(i + 5), leaf(i + 6), leaf(i + 7)});
   }
   return m;
 }
@@ -59,7 +60,8 @@ void register_pair(int leaves) {
     for (auto _ : state) benchmark::DoNotOptimize(f(flat));
   });
   benchmark::RegisterBenchmark(("espalier/per-leaf/" + n).c_str(), [leaves](benchmark::State& state) {
-    auto f = espalier::compile([](const model& m) { return espalier::tree_map([](const mx::array& x) { return x + x; }, m); });
+    auto f = espalier::compile(
+        [](const model& m) { return espalier::tree_map([](const mx::array& x) { return x + x; }, m); });
     const model m = make_model(leaves);
     for (auto _ : state) benchmark::DoNotOptimize(f(m));
   });
@@ -82,8 +84,8 @@ int main(int argc, char** argv) {
   for (const int leaves : sizes) register_pair(leaves);
   const bench::shortest_times times = bench::run_interleaved(argc, argv);
 
-  std::printf("\nOne call, nothing evaluated, the shortest of the repetitions:\n  %-13s %7s %14s %14s %7s\n", "pattern", "leaves",
-              "MLX C++, us", "espalier, us", "ratio");
+  std::printf("\nOne call, nothing evaluated, the shortest of the repetitions:\n  %-13s %7s %14s %14s %7s\n", "pattern",
+              "leaves", "MLX C++, us", "espalier, us", "ratio");
   std::string headlines;
   for (const std::string pattern : {"pass-through", "per-leaf"}) {
     for (const int leaves : sizes) {

@@ -1,5 +1,5 @@
-// Runs benchmarks interleaved and keeps the shortest time of each, so that a change of the machine's speed meets both sides of
-// a ratio, and noise, which only ever adds, drops out.
+// Runs benchmarks interleaved and keeps the shortest time of each, so that a change of the machine's speed meets both
+// sides of a ratio, and noise, which only ever adds, drops out.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -151,7 +151,9 @@ namespace {
 CASE(fixed)
 CASE(layered)
 
-template <class T> struct trees { T p, m, g, out; };
+template <class T> struct trees {
+  T p, m, g, out;
+};
 
 trees<fixed> fixed_trees() {
   const quad q{1.0, 2.0, 3.0, 4.0};
@@ -169,19 +171,17 @@ trees<layered> layered_trees() {
 template <class Call> void for_each_case(Call call) {
   static trees<fixed> f = fixed_trees();
   static trees<layered> l = layered_trees();
-#define CALLS(tree_type, t)                                                                                       \
-  call(                                                                                                           \
-      #tree_type "/visit", [] { hand_##tree_type##_visit(t.p); }, [] { tree_##tree_type##_visit(t.p); });         \
-  call(                                                                                                           \
-      #tree_type "/map", [] { hand_##tree_type##_map(t.out, t.p); }, [] { tree_##tree_type##_map(t.out, t.p); }); \
-  call(                                                                                                           \
-      #tree_type "/reduce", [] { benchmark::DoNotOptimize(hand_##tree_type##_reduce(t.p)); },                     \
-      [] { benchmark::DoNotOptimize(tree_##tree_type##_reduce(t.p)); });                                          \
-  call(                                                                                                           \
-      #tree_type "/visit3", [] { hand_##tree_type##_visit3(t.p, t.m, t.g); },                                     \
-      [] { tree_##tree_type##_visit3(t.p, t.m, t.g); });                                                          \
-  call(                                                                                                           \
-      #tree_type "/map3", [] { hand_##tree_type##_map3(t.out, t.p, t.m, t.g); },                                  \
+#define CALLS(tree_type, t)                                                                                        \
+  call(#tree_type "/visit", [] { hand_##tree_type##_visit(t.p); }, [] { tree_##tree_type##_visit(t.p); });         \
+  call(#tree_type "/map", [] { hand_##tree_type##_map(t.out, t.p); }, [] { tree_##tree_type##_map(t.out, t.p); }); \
+  call(                                                                                                            \
+      #tree_type "/reduce", [] { benchmark::DoNotOptimize(hand_##tree_type##_reduce(t.p)); },                      \
+      [] { benchmark::DoNotOptimize(tree_##tree_type##_reduce(t.p)); });                                           \
+  call(                                                                                                            \
+      #tree_type "/visit3", [] { hand_##tree_type##_visit3(t.p, t.m, t.g); },                                      \
+      [] { tree_##tree_type##_visit3(t.p, t.m, t.g); });                                                           \
+  call(                                                                                                            \
+      #tree_type "/map3", [] { hand_##tree_type##_map3(t.out, t.p, t.m, t.g); },                                   \
       [] { tree_##tree_type##_map3(t.out, t.p, t.m, t.g); });
   CALLS(fixed, f)
   CALLS(layered, l)

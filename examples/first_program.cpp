@@ -35,6 +35,7 @@ int main() {
   for (int i = 0; i < 300; ++i) espalier::eval(step(state, data), state);
 
   espalier::tree_visit_with_path(
-      [](const auto& path, mx::array parameter) { std::cout << path << " = " << parameter.item<float>() << '\n'; }, state.model);
+      [](const auto& path, mx::array parameter) { std::cout << path << " = " << parameter.item<float>() << '\n'; },
+      state.model);
   std::cout << step.stats().traces << " trace, " << step.stats().hits << " hits\n";
 }

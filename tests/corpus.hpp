@@ -1,6 +1,6 @@
-// The trees that the laws are tested over: every kind of node, nested in every other, with leaves that cannot be copied or
-// default-constructed. `corpus` lists the types; examples<T>() makes trees of each whose structures all differ, the same
-// ones at every call; with_other_leaves<T>() makes a tree with the structure of the first example.
+// The trees that the laws are tested over: every kind of node, nested in every other, with leaves that cannot be copied
+// or default-constructed. `corpus` lists the types; examples<T>() makes trees of each whose structures all differ, the
+// same ones at every call; with_other_leaves<T>() makes a tree with the structure of the first example.
 #pragma once
 
 #include <array>

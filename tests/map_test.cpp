@@ -178,7 +178,9 @@ TEST(map, rebinding_reaches_nested_templates_and_keeps_aux_data) {
   EXPECT_EQ(mapped.width, 8);
 }
 
-template <std::floating_point L> struct strict { L value; };
+template <std::floating_point L> struct strict {
+  L value;
+};
 
 TEST(map, what_cannot_be_rebound_gives_a_leaf_array) {
   const auto to_int = [](double x) { return int(x); };
@@ -394,9 +396,7 @@ TEST(mismatch, says_which_tree) {
 TEST(mismatch, of_a_leaf_array_beside_a_tree) {
   const linear two{{1, 2}, {}};
   const auto mask = tree_map([](double x) { return x > 0; }, two);
-  EXPECT_EQ(differences([&] {
-              (void)tree_map([](double x, bool) { return x; }, linear{{1}, {}}, mask);
-            }),
+  EXPECT_EQ(differences([&] { (void)tree_map([](double x, bool) { return x; }, linear{{1}, {}}, mask); }),
             (list{{".weight", "1 element", "2 elements"}}));
 }
 
@@ -413,9 +413,7 @@ struct by_list {
 TEST(mismatch, the_spelling_of_aux_data_is_none) {
   const by_type sum = tree_map([](double a, double b) { return a + b; }, by_type{1, 3}, by_list{2, 3});
   EXPECT_EQ(sum.keys, 3);
-  EXPECT_EQ(differences([] {
-              (void)tree_map([](double a, double) { return a; }, by_type{1, 3}, by_list{2, 4});
-            }),
+  EXPECT_EQ(differences([] { (void)tree_map([](double a, double) { return a; }, by_type{1, 3}, by_list{2, 4}); }),
             (list{{".step", "aux 3", "aux 4"}}));
 }
 

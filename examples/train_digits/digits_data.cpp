@@ -29,8 +29,8 @@ struct place {
   std::size_t line;
 };
 
-[[noreturn]] void fail(const place& at, std::size_t column, const std::string& expected,
-                       const std::string& found, const std::string& advice) {
+[[noreturn]] void fail(const place& at, std::size_t column, const std::string& expected, const std::string& found,
+                       const std::string& advice) {
   throw data_error(at.file + ", line " + std::to_string(at.line) + ", column " + std::to_string(column) +
                    ": expected " + expected + ", found " + found + ". " + advice);
 }
@@ -51,8 +51,7 @@ void parse_line(std::string_view line, const place& at, bool cut_off, digits& in
   if (found != columns) {
     fail(at, std::min(found, columns), "65 values separated by commas (64 pixels and a label)",
          std::to_string(found) + (found == 1 ? ": " + quoted(line) : ""),
-         cut_off ? "The file ends in the middle of this line: get a complete copy."
-                 : "Correct or remove the line.");
+         cut_off ? "The file ends in the middle of this line: get a complete copy." : "Correct or remove the line.");
   }
   for (std::size_t column = 1; column <= columns; ++column) {
     const std::string_view text = line.substr(0, line.find(','));
@@ -88,8 +87,7 @@ digits read_digits(const std::filesystem::path& file) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty()) parse_line(line, at, in.eof(), result);
   }
-  if (in.bad())
-    throw data_error(name + ": reading failed after line " + std::to_string(at.line) + ". Try again.");
+  if (in.bad()) throw data_error(name + ": reading failed after line " + std::to_string(at.line) + ". Try again.");
   if (result.labels.empty()) throw data_error(expected + "an empty file. " + advice);
   return result;
 }
@@ -110,15 +108,13 @@ std::vector<std::size_t> shuffled_rows(std::size_t n, std::uint64_t seed, std::u
 split_digits split_train_test(const digits& all, split_options options) {
   const double wanted = std::ceil(options.test_fraction * static_cast<double>(all.size()));
   if (!(wanted >= 1 && wanted < static_cast<double>(all.size()))) {
-    throw std::invalid_argument("cannot hold out a fraction of " + std::to_string(options.test_fraction) +
-                                " of " + std::to_string(all.size()) +
-                                " images: train and test need an image each");
+    throw std::invalid_argument("cannot hold out a fraction of " + std::to_string(options.test_fraction) + " of " +
+                                std::to_string(all.size()) + " images: train and test need an image each");
   }
   // mini_batches counts its epochs from 0: the last number keeps the split apart from every epoch's order.
   const auto rows = shuffled_rows(all.size(), options.seed, ~std::uint64_t{0});
   const auto held_out = static_cast<std::size_t>(wanted);
-  return {.train = take(all, std::span(rows).subspan(held_out)),
-          .test = take(all, std::span(rows).first(held_out))};
+  return {.train = take(all, std::span(rows).subspan(held_out)), .test = take(all, std::span(rows).first(held_out))};
 }
 
 std::vector<std::vector<std::size_t>> mini_batches(std::size_t n, std::size_t batch_size, std::uint64_t seed,
@@ -140,8 +136,7 @@ digits take(const digits& from, std::span<const std::size_t> rows) {
   taken.labels.reserve(rows.size());
   for (std::size_t row : rows) {
     taken.labels.push_back(from.labels.at(row));
-    const std::span<const float> image =
-        std::span(from.pixels).subspan(row * pixels_per_image, pixels_per_image);
+    const std::span<const float> image = std::span(from.pixels).subspan(row * pixels_per_image, pixels_per_image);
     taken.pixels.insert(taken.pixels.end(), image.begin(), image.end());
   }
   return taken;

@@ -63,21 +63,20 @@ struct picture {
   std::ostringstream out;
 
   void line(double x1, double y1, double x2, double y2, const char* color, double thick = 1) {
-    out << "<path d=\"M" << px(x1) << ' ' << px(y1) << 'L' << px(x2) << ' ' << px(y2) << "\" stroke=\""
-        << color << "\" stroke-width=\"" << px(thick) << "\"/>\n";
+    out << "<path d=\"M" << px(x1) << ' ' << px(y1) << 'L' << px(x2) << ' ' << px(y2) << "\" stroke=\"" << color
+        << "\" stroke-width=\"" << px(thick) << "\"/>\n";
   }
 
   void text(double x, double y, const char* anchor, const char* color, std::string_view words, int turn = 0) {
-    out << "<text x=\"" << px(x) << "\" y=\"" << px(y) << "\" text-anchor=\"" << anchor << "\" fill=\""
-        << color << '"';
+    out << "<text x=\"" << px(x) << "\" y=\"" << px(y) << "\" text-anchor=\"" << anchor << "\" fill=\"" << color << '"';
     if (turn != 0) out << " transform=\"rotate(" << turn << ' ' << px(x) << ' ' << px(y) << ")\"";
     out << '>' << words << "</text>\n";
   }
 
   // Joins the points; x and y give a place in the picture, or NaN where there is none.
   template <class X, class Y>
-  void series(const std::vector<curve_point>& points, X x, Y y, const char* color, double thick,
-              double opacity, bool dots = false) {
+  void series(const std::vector<curve_point>& points, X x, Y y, const char* color, double thick, double opacity,
+              bool dots = false) {
     if (points.empty()) return;
     std::ostringstream path, marks;
     bool pen_down = false;
@@ -136,9 +135,8 @@ std::string to_svg(const learning_curve& curve) {
 
   picture p;
   p.out.imbue(std::locale::classic());
-  p.out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << ' ' << height
-        << "\" width=\"" << width << "\" height=\"" << height
-        << "\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" "
+  p.out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << ' ' << height << "\" width=\""
+        << width << "\" height=\"" << height << "\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" "
         << "font-size=\"12\" fill=\"none\">\n"
         << "<title>Training loss and test accuracy by epoch</title>\n"
         << "<rect width=\"" << width << "\" height=\"" << height << "\" fill=\"#fff\"/>\n";
@@ -157,9 +155,9 @@ std::string to_svg(const learning_curve& curve) {
       const int exponent = static_cast<int>(decade);
       p.line(left, y, right, y, grid);
       p.line(left - 6, y, left, y, ink);
-      p.text(left - 10, y + 4, "end", loss_color,
-             as_decimals ? number(digit * std::pow(10.0, decade), std::max(0, -exponent))
-                         : scientific(digit, exponent));
+      p.text(
+          left - 10, y + 4, "end", loss_color,
+          as_decimals ? number(digit * std::pow(10.0, decade), std::max(0, -exponent)) : scientific(digit, exponent));
     }
   }
   const double step_epoch = std::max(1.0, round_step(last - first, 8));
@@ -173,28 +171,25 @@ std::string to_svg(const learning_curve& curve) {
     p.text(right + 10, percent(a) + 4, "start", accuracy_color, number(a, 0));
   }
 
+  p.series(curve.batch_loss, x, [&](double v) { return log_loss(std::log10(v)); }, loss_color, 0.8, 0.3);
+  p.series(curve.epoch_loss, x, [&](double v) { return log_loss(std::log10(v)); }, loss_color, 2, 1);
   p.series(
-      curve.batch_loss, x, [&](double v) { return log_loss(std::log10(v)); }, loss_color, 0.8, 0.3);
-  p.series(
-      curve.epoch_loss, x, [&](double v) { return log_loss(std::log10(v)); }, loss_color, 2, 1);
-  p.series(
-      curve.test_accuracy, x, [&](double v) { return percent(100 * std::clamp(v, 0.0, 1.0)); },
-      accuracy_color, 1.6, 1, curve.test_accuracy.size() <= 60);
+      curve.test_accuracy, x, [&](double v) { return percent(100 * std::clamp(v, 0.0, 1.0)); }, accuracy_color, 1.6, 1,
+      curve.test_accuracy.size() <= 60);
 
-  p.out << "<rect x=\"" << left << "\" y=\"" << top << "\" width=\"" << right - left << "\" height=\""
-        << bottom - top << "\" stroke=\"" << ink << "\"/>\n";
+  p.out << "<rect x=\"" << left << "\" y=\"" << top << "\" width=\"" << right - left << "\" height=\"" << bottom - top
+        << "\" stroke=\"" << ink << "\"/>\n";
   p.text((left + right) / 2, height - 16, "middle", ink, "Epoch");
   p.text(20, (top + bottom) / 2, "middle", loss_color, "Training loss (cross-entropy)", -90);
   if (any_accuracy) p.text(width - 20, (top + bottom) / 2, "middle", accuracy_color, "Test accuracy (%)", 90);
 
   // The legend stands above the frame, where no curve can cross it.
   double legend = left;
-  const auto entry = [&](bool wanted, const char* color, double thick, double opacity, const char* words,
-                         double room) {
+  const auto entry = [&](bool wanted, const char* color, double thick, double opacity, const char* words, double room) {
     if (!wanted) return;
     p.series(
-        {{legend, top - 20}, {legend + 22, top - 20}}, [](double v) { return v; }, [](double v) { return v; },
-        color, thick, opacity);
+        {{legend, top - 20}, {legend + 22, top - 20}}, [](double v) { return v; }, [](double v) { return v; }, color,
+        thick, opacity);
     p.text(legend + 28, top - 16, "start", ink, words);
     legend += room;
   };

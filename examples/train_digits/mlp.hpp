@@ -51,8 +51,8 @@ inline mx::array logits(const mlp& model, mx::array h) {
   return h;
 }
 
-// Mean cross-entropy with label smoothing 0.1 (Szegedy et al., "Rethinking the Inception architecture", 2016): a tenth of
-// each target is spread over all ten digits, so a perfect model has a loss of 0.50, not 0.
+// Mean cross-entropy with label smoothing 0.1 (Szegedy et al., "Rethinking the Inception architecture", 2016): a tenth
+// of each target is spread over all ten digits, so a perfect model has a loss of 0.50, not 0.
 inline mx::array loss(const mlp& model, const batch& b) {
   constexpr float smoothing = 0.1f;
   const mx::array scores = logits(model, b.images);

@@ -19,12 +19,11 @@ struct option {
 };
 
 [[noreturn]] void fail(const option& o, const std::string& expected, const std::string& found) {
-  throw option_error("option " + o.name + ": expected " + expected + ", found " + found +
-                     ". See train_digits --help.");
+  throw option_error("option " + o.name + ": expected " + expected + ", found " + found + ". See train_digits --help.");
 }
 
-std::uint64_t whole_number(const option& o, std::string_view text, std::uint64_t lowest,
-                           std::uint64_t highest, const std::string& kind, std::string_view found) {
+std::uint64_t whole_number(const option& o, std::string_view text, std::uint64_t lowest, std::uint64_t highest,
+                           const std::string& kind, std::string_view found) {
   std::uint64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -54,8 +53,8 @@ double positive(const option& o, const std::string& text) {
   std::istringstream in(text);
   in.imbue(std::locale::classic());
   double value = 0;
-  if (!(in >> std::noskipws >> value) || in.peek() != std::char_traits<char>::eof() ||
-      !std::isfinite(value) || value <= 0) {
+  if (!(in >> std::noskipws >> value) || in.peek() != std::char_traits<char>::eof() || !std::isfinite(value) ||
+      value <= 0) {
     fail(o, "a number above 0, e.g. 0.001 or 1e-3", "'" + text + "'");
   }
   return value;
@@ -79,8 +78,7 @@ const std::vector<option>& all_options() {
   using s = std::string;
   static const std::vector<option> all = {
       {"--data", "FILE", "digits to learn from: 64 pixels (0 to 16) and a label (0 to 9) a line",
-       [](options& x, const o&, const s& v) { x.data = v; },
-       [](const options& x) { return x.data.string(); }},
+       [](options& x, const o&, const s& v) { x.data = v; }, [](const options& x) { return x.data.string(); }},
       {"--epochs", "N", "passes over the training set; with --resume, this many more",
        [](options& x, const o& me, const s& v) { x.epochs = count(me, v); },
        [](const options& x) { return std::to_string(x.epochs); }},
@@ -104,8 +102,7 @@ const std::vector<option>& all_options() {
       {"--resume", "", "go on from the checkpoint instead of starting anew",
        [](options& x, const o&, const s&) { x.resume = true; }, nullptr},
       {"--curve", "FILE", "where the picture of loss and accuracy is written (SVG)",
-       [](options& x, const o&, const s& v) { x.curve = v; },
-       [](const options& x) { return x.curve.string(); }},
+       [](options& x, const o&, const s& v) { x.curve = v; }, [](const options& x) { return x.curve.string(); }},
       {"--help", "", "print this and stop", [](options& x, const o&, const s&) { x.help = true; }, nullptr},
   };
   return all;
@@ -117,8 +114,7 @@ const option& find_option(const std::string& name) {
   if (found != all.end()) return *found;
   std::string names;
   for (const option& o : all) names += (names.empty() ? "" : ", ") + o.name;
-  throw option_error("unknown option '" + name + "': expected one of " + names +
-                     ". See train_digits --help.");
+  throw option_error("unknown option '" + name + "': expected one of " + names + ". See train_digits --help.");
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ struct checkpoint {
   std::uint64_t seed;  // of the split, the first weights and the batches
 };
 
-// The whole training step: forward, backward, update. `state` is in-out because it is not const; the optimizer's numbers are
-// constants of the trace.
+// The whole training step: forward, backward, update. `state` is in-out because it is not const; the optimizer's
+// numbers are constants of the trace.
 mx::array train_step(train_state& state, const batch& b, const adam& optimizer) {
   auto [value, gradients] = espalier::value_and_grad(loss)(state.model, b);
   espalier::optim::apply_updates(state.model, optimizer.update(gradients, state.optimizer, state.model));
@@ -47,7 +47,8 @@ mx::array train_step(train_state& state, const batch& b, const adam& optimizer) 
 
 batch to_batch(const digits& d) {
   const int n = static_cast<int>(d.size());
-  return {mx::array(d.pixels.begin(), {n, static_cast<int>(pixels_per_image)}), mx::array(d.labels.begin(), {n}, mx::int32)};
+  return {mx::array(d.pixels.begin(), {n, static_cast<int>(pixels_per_image)}),
+          mx::array(d.labels.begin(), {n}, mx::int32)};
 }
 
 void run(const options& chosen) {
@@ -65,8 +66,9 @@ void run(const options& chosen) {
   if (chosen.resume) {
     espalier::load_safetensors(chosen.checkpoint, saved);
     if (saved.seed != chosen.seed) {
-      throw option_error("--seed: " + chosen.checkpoint.string() + " was trained with --seed " + std::to_string(saved.seed) +
-                         ", found " + std::to_string(chosen.seed) + "; another seed would train on test images");
+      throw option_error("--seed: " + chosen.checkpoint.string() + " was trained with --seed " +
+                         std::to_string(saved.seed) + ", found " + std::to_string(chosen.seed) +
+                         "; another seed would train on test images");
     }
     std::printf("resumed after epoch %lld from %s\n", static_cast<long long>(saved.epoch), chosen.checkpoint.c_str());
   }
@@ -92,7 +94,8 @@ void run(const options& chosen) {
       seen += rows.size();
       sum += static_cast<double>(value.item<float>()) * static_cast<double>(rows.size());
       curve.batch_loss.push_back(
-          {static_cast<double>(epoch) + static_cast<double>(seen) / static_cast<double>(train.size()), value.item<float>()});
+          {static_cast<double>(epoch) + static_cast<double>(seen) / static_cast<double>(train.size()),
+           value.item<float>()});
       ++steps;
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;

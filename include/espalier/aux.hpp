@@ -17,8 +17,7 @@
 namespace espalier {
 
 // A value that is aux data wherever it stands as a field. Converts to and from T.
-template <class T>
-struct aux {
+template <class T> struct aux {
   using value_type = T;
 
   T value{};
@@ -43,14 +42,11 @@ struct aux {
 };
 
 // A list of data members of one struct.
-template <auto... Members>
-struct field_list {};
+template <auto... Members> struct field_list {};
 
-template <auto... Members>
-inline constexpr field_list<Members...> fields{};
+template <auto... Members> inline constexpr field_list<Members...> fields{};
 
 // The fields of T that are aux data. Specialise it for a struct that cannot be changed.
-template <class T>
-inline constexpr auto aux_fields = fields<>;
+template <class T> inline constexpr auto aux_fields = fields<>;
 
 }  // namespace espalier

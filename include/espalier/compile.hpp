@@ -4,9 +4,10 @@
 //   auto step = espalier::compile([](TrainState& state, const Batch& batch) { …; return loss; });
 //   mx::array loss = step(state, batch);      // state's arrays are rebound to the step's outputs
 //
-// The signature says what is what. `T` and `const T&` are inputs. `T&` is in-out state: after the call it holds what the
-// function left in it. Array leaves are dynamic; every other leaf and all aux data are constants of the trace. Of a generic
-// callable, an argument is in-out if the callable refuses an rvalue there (`auto&`); `auto&&` counts as by value.
+// The signature says what is what. `T` and `const T&` are inputs. `T&` is in-out state: after the call it holds what
+// the function left in it. Array leaves are dynamic; every other leaf and all aux data are constants of the trace. Of a
+// generic callable, an argument is in-out if the callable refuses an rvalue there (`auto&`); `auto&&` counts as by
+// value.
 #pragma once
 
 #include <boost/callable_traits/args.hpp>
@@ -35,20 +36,15 @@ struct compile_options {
 
 namespace detail {
 
-// --- The callable. ------------------------------------------------------------------------------------------------------------
+// --- The callable. ---------------------------------------------------------------------------------------------------
 
 // A function as an empty callable: compile<&train_step>().
-template <auto Function>
-struct function_constant {
-  template <class... A>
-  decltype(auto) operator()(A&&... a) const {
-    return Function(std::forward<A>(a)...);
-  }
+template <auto Function> struct function_constant {
+  template <class... A> decltype(auto) operator()(A&&... a) const { return Function(std::forward<A>(a)...); }
 };
 
 // The parameter types of a callable that has one signature, else void.
-template <class F>
-struct parameters_of {
+template <class F> struct parameters_of {
   using type = void;
 };
 template <class F>
@@ -56,14 +52,12 @@ template <class F>
 struct parameters_of<F> {
   using type = boost::callable_traits::args_t<F, types>;
 };
-template <auto Function>
-struct parameters_of<function_constant<Function>> {
+template <auto Function> struct parameters_of<function_constant<Function>> {
   using type = boost::callable_traits::args_t<decltype(Function), types>;
 };
 
 // The callable's type as the compiler spells it, for messages only.
-template <class F>
-std::string callable_name() {
+template <class F> std::string callable_name() {
   const std::string_view all = __PRETTY_FUNCTION__;
   const std::size_t begin = all.find("F = ");
   if (begin == std::string_view::npos) return "the function";
@@ -71,52 +65,48 @@ std::string callable_name() {
   return std::string(all.substr(begin + 4, end == std::string_view::npos ? end : end - begin - 4));
 }
 
-template <class F>
-consteval bool require_callable() {
-  static_assert(!std::is_pointer_v<F>, "espalier: compile: name a function as a template argument, compile<&function>()");
-  static_assert(std::is_empty_v<F> || std::is_aggregate_v<F>,
-                "espalier: compile: the callable captures values, which would be frozen at their first value. Pass them as "
-                "arguments, or make them fields of an aggregate with an operator(), whose fields are inputs");
+template <class F> consteval bool require_callable() {
+  static_assert(!std::is_pointer_v<F>,
+                "espalier: compile: name a function as a template argument, compile<&function>()");
+  static_assert(
+      std::is_empty_v<F> || std::is_aggregate_v<F>,
+      "espalier: compile: the callable captures values, which would be frozen at their first value. Pass them as "
+      "arguments, or make them fields of an aggregate with an operator(), whose fields are inputs");
   return true;
 }
 
-// --- The arguments. -----------------------------------------------------------------------------------------------------------
+// --- The arguments. --------------------------------------------------------------------------------------------------
 
 // An argument as a compiled function sees it: a tree, and whether it is in-out state.
-template <class T, bool InOut>
-struct argument {
+template <class T, bool InOut> struct argument {
   using tree = T;
   static constexpr bool in_out = InOut;
   std::conditional_t<InOut, T, const T>& value;
 };
 
 // What the caller passes for a parameter of type P: in-out state as it is, inputs by const reference.
-template <class P>
-struct passed_as {
+template <class P> struct passed_as {
   using type = const std::remove_cvref_t<P>&;
 };
-template <class T>
-struct passed_as<T&> {
+template <class T> struct passed_as<T&> {
   using type = T&;
 };
-template <class T>
-struct passed_as<T&&> {
+template <class T> struct passed_as<T&&> {
   using type = T&&;
 };
 
 template <class P>
 inline constexpr bool is_in_out = std::is_lvalue_reference_v<P> && !std::is_const_v<std::remove_reference_t<P>>;
 
-// Of a generic callable: whether argument I, passed as a non-const lvalue, is refused as an rvalue. The others stay as passed.
-template <class F, std::size_t I, class... A>
-consteval bool refuses_rvalue() {
+// Of a generic callable: whether argument I, passed as a non-const lvalue, is refused as an rvalue. The others stay as
+// passed.
+template <class F, std::size_t I, class... A> consteval bool refuses_rvalue() {
   return []<std::size_t... J>(std::index_sequence<J...>) {
     return !std::is_invocable_v<F&, std::conditional_t<I == J, std::remove_cvref_t<A>&&, A>...>;
   }(std::index_sequence_for<A...>{});
 }
 
-template <class F, class... A, std::size_t... I>
-consteval auto generic_arguments(std::index_sequence<I...>) {
+template <class F, class... A, std::size_t... I> consteval auto generic_arguments(std::index_sequence<I...>) {
   return types<argument<std::remove_cvref_t<A>, is_in_out<A> && refuses_rvalue<F, I, A...>()>...>{};
 }
 
@@ -124,14 +114,10 @@ consteval auto generic_arguments(std::index_sequence<I...>) {
 template <class Argument>
 using call_type = std::conditional_t<Argument::in_out, typename Argument::tree&, typename Argument::tree&&>;
 
-// --- The engine of a call: that of the first array type among its trees. --------------------------------------------------------
+// --- The engine of a call: that of the first array type among its trees. ---------------------------------------------
 
-template <class... Leaf>
-consteval auto engine_of_leaves(types<Leaf...>) {
-  return type_tag<void>{};
-}
-template <class First, class... Leaf>
-consteval auto engine_of_leaves(types<First, Leaf...>) {
+template <class... Leaf> consteval auto engine_of_leaves(types<Leaf...>) { return type_tag<void>{}; }
+template <class First, class... Leaf> consteval auto engine_of_leaves(types<First, Leaf...>) {
   if constexpr (engine_array<First>) {
     return type_tag<typename array_traits<First>::engine>{};
   } else {
@@ -139,25 +125,22 @@ consteval auto engine_of_leaves(types<First, Leaf...>) {
   }
 }
 
-template <class... Tree>
-consteval auto find_engine() {
+template <class... Tree> consteval auto find_engine() {
   static_assert((require_trees<Tree>() && ...));
   return engine_of_leaves(leaf_types<std::tuple<Tree...>>{});
 }
 
-// --- Reading the arguments of a call. -----------------------------------------------------------------------------------------
+// --- Reading the arguments of a call. --------------------------------------------------------------------------------
 
-template <class E, class... Leaf>
-consteval bool only_arrays(types<Leaf...>) {
+template <class E, class... Leaf> consteval bool only_arrays(types<Leaf...>) {
   return (std::is_same_v<Leaf, typename E::array> && ...);
 }
 
-// Whether a T has nothing but arrays in a structure that its type knows: then it adds nothing to the key but its arrays.
-template <class E, class T>
-inline constexpr bool has_no_constants = is_static<T> && only_arrays<E>(leaf_types<T>{});
+// Whether a T has nothing but arrays in a structure that its type knows: then it adds nothing to the key but its
+// arrays.
+template <class E, class T> inline constexpr bool has_no_constants = is_static<T> && only_arrays<E>(leaf_types<T>{});
 
-template <class T>
-constexpr std::size_t leaf_count(const T& tree) {
+template <class T> constexpr std::size_t leaf_count(const T& tree) {
   if constexpr (is_static<T>) {
     return static_leaf_count<T>;
   } else {
@@ -166,15 +149,15 @@ constexpr std::size_t leaf_count(const T& tree) {
 }
 
 // Everything about a tree that a trace takes as constant: dynamic structure, aux data, leaves that are no arrays.
-template <class E, class T>
-void encode_constants(byte_sink& sink, const T& tree) {
+template <class E, class T> void encode_constants(byte_sink& sink, const T& tree) {
   if constexpr (!has_no_constants<E, T>) {
     encode_dynamic(sink, tree);
     if constexpr (!only_arrays<E>(leaf_types<T>{})) {
       auto leaf = [&]<class L>(const auto&, const L& value) {
         if constexpr (!std::is_same_v<L, typename E::array>) {
           static_assert(encodable<L>,
-                        "espalier: compile: a leaf that is not an array is a constant of the trace, and this leaf's type cannot be "
+                        "espalier: compile: a leaf that is not an array is a constant of the trace, and this leaf's "
+                        "type cannot be "
                         "encoded: specialise espalier::value_encoder for it");
           encode(sink, value);
         }
@@ -184,8 +167,7 @@ void encode_constants(byte_sink& sink, const T& tree) {
   }
 }
 
-template <class E, class T>
-void collect_arrays(std::vector<const typename E::array*>& arrays, const T& tree) {
+template <class E, class T> void collect_arrays(std::vector<const typename E::array*>& arrays, const T& tree) {
   auto leaf = [&]<class L>(const auto&, const L& value) {
     if constexpr (std::is_same_v<L, typename E::array>) arrays.push_back(&value);
   };
@@ -193,8 +175,7 @@ void collect_arrays(std::vector<const typename E::array*>& arrays, const T& tree
 }
 
 // A copy of a tree with its arrays replaced by those that `next` gives, in order.
-template <class E, class T, class Next>
-T with_arrays(const T& tree, Next&& next) {
+template <class E, class T, class Next> T with_arrays(const T& tree, Next&& next) {
   auto leaf = [&]<class L>(type_tag<L>, const auto&, const L& value) -> L {
     if constexpr (std::is_same_v<L, typename E::array>) {
       return next(value);
@@ -205,8 +186,7 @@ T with_arrays(const T& tree, Next&& next) {
   return map_tree<T>(leaf, no_path{}, tree);
 }
 
-template <class T>
-void describe_tree(std::vector<call_detail>& details, const std::string& name, const T& tree) {
+template <class T> void describe_tree(std::vector<call_detail>& details, const std::string& name, const T& tree) {
   if constexpr (!is_static<T>) details.push_back({name + " (structure)", treedef<T>(tree).to_string()});
   auto leaf = [&](const path_view& path, const auto& value) {
     details.push_back({name + path.to_string(), describe_value(value)});
@@ -214,37 +194,33 @@ void describe_tree(std::vector<call_detail>& details, const std::string& name, c
   visit_tree(leaf, path_view{}, tree);
 }
 
-// --- Where the outputs of a replay go. ------------------------------------------------------------------------------------------
+// --- Where the outputs of a replay go. -------------------------------------------------------------------------------
 
 // Whether some node below can only be rebuilt, so that its leaves cannot be assigned one by one.
-template <class... Zip>
-consteval bool any_rebuilt_only(types<Zip...>) {
+template <class... Zip> consteval bool any_rebuilt_only(types<Zip...>) {
   return ([]<class T>(types<T>) { return rebuilt_only<T>(); }(Zip{}) || ...);
 }
-template <class T>
-inline constexpr bool has_rebuilt_only = any_rebuilt_only(typename survey_of<T>::nodes{});
+template <class T> inline constexpr bool has_rebuilt_only = any_rebuilt_only(typename survey_of<T>::nodes{});
 
-// What a trace left in one in-out argument. Leaves that it changed are assigned where they are: `assigned` are their inputs. If
-// its structure or constants changed, or its leaves cannot be assigned, it is rebuilt from a copy with blank arrays.
-template <class Tree>
-struct left_in {
+// What a trace left in one in-out argument. Leaves that it changed are assigned where they are: `assigned` are their
+// inputs. If its structure or constants changed, or its leaves cannot be assigned, it is rebuilt from a copy with blank
+// arrays.
+template <class Tree> struct left_in {
   std::optional<Tree> rebuilt;
   std::vector<std::size_t> assigned;
 };
 
 // Where the outputs of a replay go: the return value's arrays first, then those of the in-out arguments, in order.
-template <class R, class... Argument>
-struct call_results {
+template <class R, class... Argument> struct call_results {
   std::optional<R> value;  // with blank arrays
   std::tuple<left_in<typename Argument::tree>...> left;
 };
 struct no_value {};
 
-// --- One call. ------------------------------------------------------------------------------------------------------------------
+// --- One call. -------------------------------------------------------------------------------------------------------
 
 // The arguments are the callable's own, behind the callable itself if it is an aggregate with fields.
-template <class E, class F, class R, class... Argument>
-class compiled_call {
+template <class E, class F, class R, class... Argument> class compiled_call {
   using array = typename E::array;
   using results = call_results<std::conditional_t<std::is_void_v<R>, no_value, R>, Argument...>;
   using cache_type = trace_cache<E>;
@@ -287,7 +263,8 @@ class compiled_call {
     std::vector<in_place_leaf> in_place;
     typename E::plan plan = [&] {
       try {
-        return E::record(inputs_, [&](const std::vector<array>& tracers) { return run_traced(tracers, *made, in_place); });
+        return E::record(inputs_,
+                         [&](const std::vector<array>& tracers) { return run_traced(tracers, *made, in_place); });
       } catch (const std::exception& failure) {
         const std::optional<std::string> why = E::explain(failure);
         if (!why) throw;
@@ -319,11 +296,11 @@ class compiled_call {
   }
 
   // Runs the user's function on copies of the arguments that hold the engine's tracers; gives back all output arrays.
-  std::vector<array> run_traced(const std::vector<array>& tracers, results& made, std::vector<in_place_leaf>& in_place) {
+  std::vector<array> run_traced(const std::vector<array>& tracers, results& made,
+                                std::vector<in_place_leaf>& in_place) {
     std::size_t next = 0;
     const auto next_tracer = [&](const array&) { return tracers[next++]; };
-    copies traced = std::apply(
-        [&](auto&... a) { return copies{with_arrays<E>(a.value, next_tracer)...}; }, arguments_);
+    copies traced = std::apply([&](auto&... a) { return copies{with_arrays<E>(a.value, next_tracer)...}; }, arguments_);
 
     std::vector<array> outputs;
     if constexpr (std::is_void_v<R>) {
@@ -334,14 +311,14 @@ class compiled_call {
     }
     std::size_t first_input = 0;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (take_state(std::get<I>(arguments_), std::get<I>(traced), std::get<I>(made.left), first_input, outputs, in_place), ...);
+      (take_state(std::get<I>(arguments_), std::get<I>(traced), std::get<I>(made.left), first_input, outputs, in_place),
+       ...);
     }(all_arguments);
     return outputs;
   }
 
   // A copy with blank arrays; the arrays go to `outputs`.
-  template <class T>
-  static T take_outputs(const T& tree, std::vector<array>& outputs) {
+  template <class T> static T take_outputs(const T& tree, std::vector<array>& outputs) {
     return with_arrays<E>(tree, [&](const array& a) {
       outputs.push_back(a);
       return E::blank();
@@ -364,7 +341,8 @@ class compiled_call {
       if (has_rebuilt_only<Tree> || constants_before.bytes != constants_after.bytes) {
         left.rebuilt.emplace(std::move(blank));
       } else {
-        for (std::size_t i = 0; i < arrays.size(); ++i) in_place.push_back({first_output + i, first_input + i, left.assigned});
+        for (std::size_t i = 0; i < arrays.size(); ++i)
+          in_place.push_back({first_output + i, first_input + i, left.assigned});
       }
     }
     first_input += arrays.size();
@@ -380,12 +358,12 @@ class compiled_call {
     }(std::make_index_sequence<sizeof...(Argument) - (has_fields ? 1 : 0)>{});
   }
 
-  template <std::size_t I>
-  static call_type<std::tuple_element_t<I, std::tuple<Argument...>>> pass(copies& traced) {
+  template <std::size_t I> static call_type<std::tuple_element_t<I, std::tuple<Argument...>>> pass(copies& traced) {
     return static_cast<call_type<std::tuple_element_t<I, std::tuple<Argument...>>>>(std::get<I>(traced));
   }
 
-  // Hands the outputs of a replay to the caller and to the in-out arguments. Nothing here throws but for want of memory.
+  // Hands the outputs of a replay to the caller and to the in-out arguments. Nothing here throws but for want of
+  // memory.
   R deliver(const results& made, std::vector<array>& outputs) {
     std::size_t next = 0;
     const auto next_output = [&](const array&) { return std::move(outputs[next++]); };
@@ -408,7 +386,8 @@ class compiled_call {
   }
 
   template <class A, class Tree, class Next>
-  void rebind(A& argument, const left_in<Tree>& left, Next& next_output, std::vector<array>& outputs, std::size_t& next) {
+  void rebind(A& argument, const left_in<Tree>& left, Next& next_output, std::vector<array>& outputs,
+              std::size_t& next) {
     if constexpr (A::in_out) {
       if (left.rebuilt) {
         replace(argument.value, with_arrays<E>(*left.rebuilt, next_output));
@@ -426,8 +405,7 @@ class compiled_call {
 };
 
 // The same object as two in-out arguments has no meaning after the call.
-template <class... Argument>
-void require_distinct(const std::string& function, const Argument&... arguments) {
+template <class... Argument> void require_distinct(const std::string& function, const Argument&... arguments) {
   std::vector<const void*> seen;
   std::size_t position = 0;
   const auto check = [&](const auto& a) {
@@ -451,16 +429,14 @@ struct any_slot {
   virtual compile_stats stats() const = 0;
   virtual void clear() = 0;
 };
-template <class E>
-struct slot : any_slot {
+template <class E> struct slot : any_slot {
   trace_cache<E> cache;
   compile_stats stats() const override { return cache.stats(); }
   void clear() override { cache.clear(); }
 };
 
 // What compiled functions of both kinds, with one signature and generic, have in common.
-template <class Engine, compile_options Options, class F>
-class compiled_base {
+template <class Engine, compile_options Options, class F> class compiled_base {
  public:
   explicit compiled_base(F function) : function_(std::move(function)) {}
 
@@ -504,7 +480,8 @@ class compiled_base {
     }())::type;
     if constexpr (std::is_void_v<found>) {
       static_assert(always_false<F>,
-                    "espalier: compile: no argument and no result holds an engine's array, so there is nothing to trace. Include the "
+                    "espalier: compile: no argument and no result holds an engine's array, so there is nothing to "
+                    "trace. Include the "
                     "engine's header, or name the engine: compile<engines::mlx>(f)");
     } else {
       static_assert(engine<found>, "espalier: compile: this type is not an engine; see espalier/engine.hpp");
@@ -525,11 +502,9 @@ class compiled_base {
  private:
   using F_tree = std::conditional_t<std::is_empty_v<F>, std::tuple<>, F>;
 
-  template <class... A>
-  static constexpr bool callable_as_const = std::is_invocable_v<const F&, A...>;
+  template <class... A> static constexpr bool callable_as_const = std::is_invocable_v<const F&, A...>;
 
-  template <class E, class... Argument>
-  slot<E>& slot_for() {
+  template <class E, class... Argument> slot<E>& slot_for() {
     const void* id = &type_id<types<E, Argument...>>;
     const std::lock_guard lock(slots_->mutex);
     for (const auto& entry : slots_->list) {
@@ -565,8 +540,7 @@ class compiled : public detail::compiled_base<Engine, Options, F> {
   }
 
  private:
-  template <class... Argument, class... T>
-  auto invoke(detail::types<Argument...> list, T&... arguments) {
+  template <class... Argument, class... T> auto invoke(detail::types<Argument...> list, T&... arguments) {
     return this->call(
         list, [&] { return this->function()(inline_argument<Argument>(arguments)...); }, Argument{arguments}...);
   }
@@ -596,19 +570,17 @@ class compiled<Engine, Options, F, detail::types<P...>> : public detail::compile
   }
 };
 
-// Compiles a callable: empty (a captureless lambda), or an aggregate with an operator(), whose fields are inputs, or in-out
-// state if its operator() is not const. Options are a template argument: compile<compile_options{.max_traces = 3}>(f).
-// Calls throw what the function throws while it is traced (nothing is kept, state is as before), trace_error for misuse, and
-// retrace_error. Inside a transformation of the engine the function runs as it is.
-template <compile_options Options = compile_options{}, class F>
-auto compile(F function) {
+// Compiles a callable: empty (a captureless lambda), or an aggregate with an operator(), whose fields are inputs, or
+// in-out state if its operator() is not const. Options are a template argument: compile<compile_options{.max_traces =
+// 3}>(f). Calls throw what the function throws while it is traced (nothing is kept, state is as before), trace_error
+// for misuse, and retrace_error. Inside a transformation of the engine the function runs as it is.
+template <compile_options Options = compile_options{}, class F> auto compile(F function) {
   static_assert(detail::require_callable<F>());
   return compiled<void, Options, F>(std::move(function));
 }
 
 // The same with the engine named, for functions none of whose arguments or results tells it.
-template <class Engine, compile_options Options = compile_options{}, class F>
-auto compile(F function) {
+template <class Engine, compile_options Options = compile_options{}, class F> auto compile(F function) {
   static_assert(detail::require_callable<F>());
   return compiled<Engine, Options, F>(std::move(function));
 }

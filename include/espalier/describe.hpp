@@ -15,12 +15,11 @@
 namespace espalier {
 
 // How a value of an engine's or a user's type is described: specialise with `static std::string describe(const T&)`.
-template <class T>
-struct value_description;
+template <class T> struct value_description;
 
-// A short text for a value. Floats print the shortest digits that read back the same. Types that nothing can print give "…".
-template <class T>
-std::string describe_value(const T& value) {
+// A short text for a value. Floats print the shortest digits that read back the same. Types that nothing can print give
+// "…".
+template <class T> std::string describe_value(const T& value) {
   if constexpr (requires { value_description<T>::describe(value); }) {
     return value_description<T>::describe(value);
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -39,7 +38,10 @@ std::string describe_value(const T& value) {
     std::array<char, 64> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
     return std::string(digits.data(), end.ptr);
-  } else if constexpr (requires { typename T::value_type; requires std::same_as<T, aux<typename T::value_type>>; }) {
+  } else if constexpr (requires {
+                         typename T::value_type;
+                         requires std::same_as<T, aux<typename T::value_type>>;
+                       }) {
     return describe_value(value.value);
   } else if constexpr (requires(std::ostream& out) { out << value; }) {
     std::ostringstream out;

@@ -1,5 +1,6 @@
 // The injective encoding of values: equal bytes if and only if equal type, width and bits. Aux data and constants are
-// compared and hashed as these bytes, so NaN equals itself, 0.0 and -0.0 differ, and `1`, `1.0` and `true` are three things.
+// compared and hashed as these bytes, so NaN equals itself, 0.0 and -0.0 differ, and `1`, `1.0` and `true` are three
+// things.
 //
 //   espalier::encoding_of(std::pair{1, "a"s}) != espalier::encoding_of(std::pair{1.0, "a"s});
 #pragma once
@@ -30,8 +31,7 @@ namespace espalier {
 
 // How a type of your own is encoded: `static void encode(auto& sink, const T&)`, which calls espalier::encode for its
 // parts. The encoding must be injective: two values that differ must write different bytes.
-template <class T>
-struct value_encoder;
+template <class T> struct value_encoder;
 
 namespace detail {
 
@@ -47,29 +47,24 @@ struct hash_sink {
   constexpr void put(unsigned char byte) { state.update(&byte, 1); }
 };
 
-template <class Sink>
-constexpr void put_integer(Sink& sink, std::uint64_t value, std::size_t width = 8) {
+template <class Sink> constexpr void put_integer(Sink& sink, std::uint64_t value, std::size_t width = 8) {
   for (std::size_t i = 0; i < width; ++i) sink.put(static_cast<unsigned char>(value >> (8 * i)));
 }
 
-template <class Sink>
-constexpr void put_string(Sink& sink, std::string_view text) {
+template <class Sink> constexpr void put_string(Sink& sink, std::string_view text) {
   put_integer(sink, text.size());
   for (char c : text) sink.put(static_cast<unsigned char>(c));
 }
 
-template <class T, template <class...> class Template>
-inline constexpr bool is_specialization = false;
+template <class T, template <class...> class Template> inline constexpr bool is_specialization = false;
 template <template <class...> class Template, class... A>
 inline constexpr bool is_specialization<Template<A...>, Template> = true;
 
-template <class T>
-inline constexpr bool is_std_array = false;
-template <class T, std::size_t N>
-inline constexpr bool is_std_array<std::array<T, N>> = true;
+template <class T> inline constexpr bool is_std_array = false;
+template <class T, std::size_t N> inline constexpr bool is_std_array<std::array<T, N>> = true;
 
-// Containers whose elements are encoded in order, and those whose elements have no order. Sets and maps are told by how they
-// find a key, so that who has none of them does not compile their headers.
+// Containers whose elements are encoded in order, and those whose elements have no order. Sets and maps are told by how
+// they find a key, so that who has none of them does not compile their headers.
 template <class T>
 concept finds_keys = requires(const T& container) {
   typename T::key_type;
@@ -79,26 +74,19 @@ concept finds_keys = requires(const T& container) {
   container.size();
 };
 template <class T>
-inline constexpr bool is_ordered_range = is_std_array<T> || is_specialization<T, std::vector> ||
-                                         (finds_keys<T> && requires { typename T::key_compare; });
-template <class T>
-inline constexpr bool is_unordered_range = finds_keys<T> && requires { typename T::hasher; };
+inline constexpr bool is_ordered_range =
+    is_std_array<T> || is_specialization<T, std::vector> || (finds_keys<T> && requires { typename T::key_compare; });
+template <class T> inline constexpr bool is_unordered_range = finds_keys<T> && requires { typename T::hasher; };
 
-template <class T>
-consteval bool is_encodable();
+template <class T> consteval bool is_encodable();
 
-template <class... T>
-consteval bool all_encodable(types<T...>) {
-  return (is_encodable<std::remove_cv_t<T>>() && ...);
-}
+template <class... T> consteval bool all_encodable(types<T...>) { return (is_encodable<std::remove_cv_t<T>>() && ...); }
 
-template <class T, std::size_t... I>
-consteval bool fields_encodable(std::index_sequence<I...>) {
+template <class T, std::size_t... I> consteval bool fields_encodable(std::index_sequence<I...>) {
   return all_encodable(types<reflect::field_t<T, I>...>{});
 }
 
-template <class T>
-consteval bool is_encodable() {
+template <class T> consteval bool is_encodable() {
   if constexpr (requires { sizeof(value_encoder<T>); }) {
     return true;
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -107,14 +95,15 @@ consteval bool is_encodable() {
     return true;
   } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
     return true;
-  } else if constexpr (is_specialization<T, std::complex> || is_specialization<T, aux> || is_specialization<T, std::optional> ||
-                       is_ordered_range<T> || is_unordered_range<T>) {
+  } else if constexpr (is_specialization<T, std::complex> || is_specialization<T, aux> ||
+                       is_specialization<T, std::optional> || is_ordered_range<T> || is_unordered_range<T>) {
     if constexpr (requires { typename T::mapped_type; }) {
       return is_encodable<std::remove_cv_t<typename T::key_type>>() && is_encodable<typename T::mapped_type>();
     } else {
       return is_encodable<typename T::value_type>();
     }
-  } else if constexpr (is_specialization<T, std::tuple> || is_specialization<T, std::pair> || is_specialization<T, std::variant>) {
+  } else if constexpr (is_specialization<T, std::tuple> || is_specialization<T, std::pair> ||
+                       is_specialization<T, std::variant>) {
     return []<template <class...> class List, class... A>(type_tag<List<A...>>) {
       return all_encodable(types<A...>{});
     }(type_tag<T>{});
@@ -134,8 +123,7 @@ concept encodable = detail::is_encodable<std::remove_cv_t<T>>();
 
 // Writes the encoding of a value to a sink (anything with `put(unsigned char)`). Allocates only to sort unordered
 // containers by the encoding of their elements.
-template <class Sink, encodable T>
-void encode(Sink& sink, const T& value) {
+template <class Sink, encodable T> void encode(Sink& sink, const T& value) {
   using detail::put_integer;
   if constexpr (requires { sizeof(value_encoder<T>); }) {
     sink.put('x');
@@ -203,16 +191,14 @@ void encode(Sink& sink, const T& value) {
 }
 
 // The encoding as bytes.
-template <encodable T>
-std::string encoding_of(const T& value) {
+template <encodable T> std::string encoding_of(const T& value) {
   detail::byte_sink sink;
   encode(sink, value);
   return std::move(sink.bytes);
 }
 
 // Whether two values have the same encoding. Numbers and enums compare their bits; everything else is encoded.
-template <encodable T>
-bool same_encoding(const T& a, const T& b) {
+template <encodable T> bool same_encoding(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>) {
     return a == b;
   } else if constexpr (detail::is_specialization<T, aux>) {

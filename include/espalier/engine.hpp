@@ -1,5 +1,5 @@
-// What an engine is: the arrays that are leaves, and the means to trace a function of arrays once and to replay the trace.
-// The compiled-function cache knows nothing else of an engine, so a second engine is a folder, not a rewrite.
+// What an engine is: the arrays that are leaves, and the means to trace a function of arrays once and to replay the
+// trace. The compiled-function cache knows nothing else of an engine, so a second engine is a folder, not a rewrite.
 #pragma once
 
 #include <concepts>
@@ -14,22 +14,21 @@
 namespace espalier {
 
 // A function of arrays alone, as engines trace it.
-template <class Array>
-using array_function = std::function<std::vector<Array>(const std::vector<Array>&)>;
+template <class Array> using array_function = std::function<std::vector<Array>(const std::vector<Array>&)>;
 
 // An engine is a type (never constructed) with
 //   array       its array type: a leaf, with array_traits
-//   signature   what decides a trace about one array: shape and dtype. `signature_of` makes it, `matches` compares it with
-//               an array without allocating, `hash` mixes an array's into a seed
+//   signature   what decides a trace about one array: shape and dtype. `signature_of` makes it; `matches` compares it
+//               with an array without allocating; `hash` mixes an array's into a seed
 //   place       what else decides a trace: device, stream. `current_place()`
-//   plan        a trace that can be replayed. `record(inputs, f)` runs f once on placeholders with the inputs' signatures and
-//               throws what f throws; `plan.replay(inputs, outputs)` gives one call's outputs;
-//               `plan.passed_through(i)` is the input that output i is, if it is one; `plan.omit_outputs` drops such outputs
+//   plan        a trace that can be replayed. `record(inputs, f)` runs f once on placeholders with the inputs'
+//               signatures and throws what f throws; `plan.replay(inputs, outputs)` gives one call's outputs;
+//               `plan.passed_through(i)` is the input that output i is, if it is one; `plan.omit_outputs` drops those
 // and
 //   transforming()      true inside a gradient, a vmap or another trace, where a compiled function runs as it is
 //   blank()             an array without data, for results that are filled in at each call
-//   explain(exception)  a sentence, if the exception of a failed trace is the engine's complaint about a traced value that
-//                       was read
+//   explain(exception)  a sentence, if the exception of a failed trace is the engine's complaint about a traced value
+//                       that was read
 template <class E>
 concept engine = requires(const typename E::array& a, const typename E::signature& s, typename E::plan& plan,
                           std::span<const typename E::array* const> inputs, std::vector<typename E::array>& outputs,

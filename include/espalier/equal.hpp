@@ -7,10 +7,9 @@
 
 namespace espalier {
 
-// Whether two trees have equal structure and equal leaves. Leaves are compared by leaf_equality; leaves of different types
-// are different, and so are trees whose types have different structures. Stops at the first difference.
-template <class A, class B>
-constexpr bool tree_equal(const A& a, const B& b) {
+// Whether two trees have equal structure and equal leaves. Leaves are compared by leaf_equality; leaves of different
+// types are different, and so are trees whose types have different structures. Stops at the first difference.
+template <class A, class B> constexpr bool tree_equal(const A& a, const B& b) {
   static_assert(detail::require_trees<A>() && detail::require_trees<B>());
   // Both ways: a match alone lets b be deeper than a.
   if constexpr (!std::is_void_v<typename detail::survey_of<A, B>::faulty> ||

@@ -15,24 +15,20 @@ namespace espalier {
 
 namespace detail {
 
-template <class T>
-struct leaves_of {
+template <class T> struct leaves_of {
   using type = std::vector<leaf_value_t<T>>;
 };
-template <static_structure T>
-struct leaves_of<T> {
+template <static_structure T> struct leaves_of<T> {
   using type = std::array<leaf_value_t<T>, static_leaf_count<T>>;
 };
 
 }  // namespace detail
 
 // The leaves of a T: a std::array where T is a static structure, otherwise a std::vector, of leaf_value_t<T>.
-template <class T>
-using leaves_t = typename detail::leaves_of<T>::type;
+template <class T> using leaves_t = typename detail::leaves_of<T>::type;
 
 // The leaves of a tree, in order: copied, or moved out of an rvalue. One allocation if the structure is not static.
-template <class Tree>
-constexpr auto tree_leaves(Tree&& tree) {
+template <class Tree> constexpr auto tree_leaves(Tree&& tree) {
   using T = std::remove_cvref_t<Tree>;
   static_assert(detail::require_trees<T>());
   using Value = leaf_value_t<T>;
@@ -60,21 +56,16 @@ constexpr auto tree_leaves(Tree&& tree) {
 }
 
 // A tree's structure. Empty, and free, where T is a static structure.
-template <class T>
-constexpr treedef<T> tree_structure(const T& tree) {
-  return treedef<T>(tree);
-}
+template <class T> constexpr treedef<T> tree_structure(const T& tree) { return treedef<T>(tree); }
 
 // What tree_flatten returns; made for `auto [leaves, def] = …`.
-template <class T>
-struct flattened {
+template <class T> struct flattened {
   leaves_t<T> leaves;
   [[no_unique_address]] treedef<T> structure;
 };
 
 // The leaves of a tree and its structure (as jax.tree.flatten).
-template <class Tree>
-constexpr flattened<std::remove_cvref_t<Tree>> tree_flatten(Tree&& tree) {
+template <class Tree> constexpr flattened<std::remove_cvref_t<Tree>> tree_flatten(Tree&& tree) {
   using T = std::remove_cvref_t<Tree>;
   treedef<T> structure(tree);
   return {tree_leaves(std::forward<Tree>(tree)), std::move(structure)};

@@ -12,18 +12,15 @@ namespace espalier {
 
 // True where T is a leaf whatever it looks like. Specialise it, before the type is first used in a tree, to make a
 // type of your own a leaf.
-template <class T>
-inline constexpr bool is_leaf_type = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+template <class T> inline constexpr bool is_leaf_type = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
 template <class C, class Traits, class Allocator>
 inline constexpr bool is_leaf_type<std::basic_string<C, Traits, Allocator>> = true;
 
-template <class T>
-inline constexpr bool is_leaf_type<std::complex<T>> = true;
+template <class T> inline constexpr bool is_leaf_type<std::complex<T>> = true;
 
 // How two leaves are compared by tree_equal. Specialise `equal` for a type whose == does not answer with a bool.
-template <class Leaf>
-struct leaf_equality {
+template <class Leaf> struct leaf_equality {
   static constexpr bool equal(const Leaf& a, const Leaf& b) { return a == b; }
 };
 

@@ -1,7 +1,8 @@
-// leaf_array<T, U>: T's structure over leaves of type U, flat in memory. What tree_map gives back when a function changes
-// the leaves' type; read by path, iterated, or used as a rest tree: a mask, a table of shapes, a gradient.
+// leaf_array<T, U>: T's structure over leaves of type U, flat in memory. What tree_map gives back when a function
+// changes the leaves' type; read by path, iterated, or used as a rest tree: a mask, a table of shapes, a gradient.
 //
-//   auto decays = espalier::tree_map_with_path([](const auto& path, const auto&) { return path.back().name != "bias"; }, model);
+//   auto decays = espalier::tree_map_with_path(
+//       [](const auto& path, const auto&) { return path.back().name != "bias"; }, model);
 //   bool first = decays["layers.0.weight"_path];        // misspelt names do not compile
 #pragma once
 
@@ -28,7 +29,8 @@ constexpr bool behind_key(std::string_view path, const key_entry& key, std::stri
   if (key.which != key_entry::kind::attribute && key.which != key_entry::kind::string_key) {
     std::size_t n = 0;
     const bool negative = key.number < 0 && key.which != key_entry::kind::unsigned_key;
-    std::uint64_t value = negative ? 0 - static_cast<std::uint64_t>(key.number) : static_cast<std::uint64_t>(key.number);
+    std::uint64_t value =
+        negative ? 0 - static_cast<std::uint64_t>(key.number) : static_cast<std::uint64_t>(key.number);
     do {
       digits[sizeof(digits) - ++n] = static_cast<char>('0' + value % 10);
       value /= 10;
@@ -53,8 +55,7 @@ constexpr bool is_index_text(std::string_view text) {
 }
 
 // Whether some tree of type T can have a leaf at this path.
-template <class T>
-constexpr bool path_fits(std::string_view path) {
+template <class T> constexpr bool path_fits(std::string_view path) {
   using N = node_of<T>;
   if constexpr (N::kind == node_kind::leaf) {
     return path.empty();
@@ -77,15 +78,15 @@ constexpr bool path_fits(std::string_view path) {
     for (std::size_t end = 0; end <= path.size(); ++end) {
       if (end < path.size() && path[end] != '.') continue;
       if (N::kind != node_kind::map && !is_index_text(path.substr(0, end))) continue;
-      if (path_fits<typename element_at<T>::type>(end < path.size() ? path.substr(end + 1) : std::string_view{})) return true;
+      if (path_fits<typename element_at<T>::type>(end < path.size() ? path.substr(end + 1) : std::string_view{}))
+        return true;
     }
     return false;
   }
 }
 
 // Finds the leaf at a dotted path; `index` grows by the number of leaves before it.
-template <class T>
-constexpr bool find_leaf(const T& tree, std::string_view path, std::size_t& index) {
+template <class T> constexpr bool find_leaf(const T& tree, std::string_view path, std::size_t& index) {
   if constexpr (kind_of<T> == node_kind::leaf) {
     return path.empty();
   } else {
@@ -107,18 +108,17 @@ constexpr bool find_leaf(const T& tree, std::string_view path, std::size_t& inde
   }
 }
 
-template <class Where>
-struct no_leaf_at_this_path {
-  static_assert(always_false<Where>,
-                "espalier: no leaf of this tree is at this path (both are named beside this message); paths are field names, "
-                "indices and map keys joined by dots, as in \"layers.0.weight\"_path");
+template <class Where> struct no_leaf_at_this_path {
+  static_assert(
+      always_false<Where>,
+      "espalier: no leaf of this tree is at this path (both are named beside this message); paths are field names, "
+      "indices and map keys joined by dots, as in \"layers.0.weight\"_path");
 };
 
 }  // namespace detail
 
 // T's structure over leaves of type U, in the order in which T's leaves are visited.
-template <class T, class U>
-class leaf_array {
+template <class T, class U> class leaf_array {
  public:
   using value_type = U;
   // No allocation where T is a static structure. (boost::container: std::vector<bool> has no bools to point at.)
@@ -151,12 +151,8 @@ class leaf_array {
 
   // The value at a path. Names are checked at compile time, and in a static structure the place is found then too;
   // otherwise throws path_error if the tree has no such element, and costs a walk over the structure.
-  template <detail::fixed_string Text>
-  U& operator[](path_literal<Text> path) {
-    return values_[position(path)];
-  }
-  template <detail::fixed_string Text>
-  const U& operator[](path_literal<Text> path) const {
+  template <detail::fixed_string Text> U& operator[](path_literal<Text> path) { return values_[position(path)]; }
+  template <detail::fixed_string Text> const U& operator[](path_literal<Text> path) const {
     return values_[position(path)];
   }
 
@@ -175,22 +171,19 @@ class leaf_array {
   }
 
   // For tree_map: the structure of the tree, or of the leaf_array, that is mapped.
-  template <class Tree>
-  static treedef<T> structure_of(const Tree& tree) {
+  template <class Tree> static treedef<T> structure_of(const Tree& tree) {
     if constexpr (detail::is_leaf_array<Tree>) {
       return tree.structure();
     } else {
       return treedef<T>(tree);
     }
   }
-  template <class Tree>
-  static void reserve(storage_type& values, const Tree& tree) {
+  template <class Tree> static void reserve(storage_type& values, const Tree& tree) {
     if constexpr (!static_structure<T>) values.reserve(detail::count_leaves(tree));
   }
 
  private:
-  template <detail::fixed_string Text>
-  std::size_t position(path_literal<Text>) const {
+  template <detail::fixed_string Text> std::size_t position(path_literal<Text>) const {
     if constexpr (!detail::path_fits<T>(Text.view())) {
       return sizeof(detail::no_leaf_at_this_path<detail::at_path<Text, T>>);
     } else if constexpr (static_structure<T>) {

@@ -3,8 +3,9 @@
 //   Model next = espalier::tree_map([](const auto& p, const auto& g) { return p - 0.1 * g; }, params, grads);
 //
 // A function that gives back every leaf's type gives back the same struct, built by brace initialisation: no default
-// construction, no copy of a leaf, no allocation beyond the containers of the result. One that gives one other type gives the
-// struct rebound, if it is a template over its leaf, otherwise leaf_array<T, U> (include espalier/leaf_array.hpp).
+// construction, no copy of a leaf, no allocation beyond the containers of the result. One that gives one other type
+// gives the struct rebound, if it is a template over its leaf, otherwise leaf_array<T, U> (include
+// espalier/leaf_array.hpp).
 #pragma once
 
 #include <espalier/detail/leaf_call.hpp>
@@ -14,11 +15,10 @@ namespace espalier {
 
 namespace detail {
 
-// --- The type of the result. ------------------------------------------------------------------------------------------------
+// --- The type of the result. -----------------------------------------------------------------------------------------
 
 // T with its leaf type L replaced by U, as far as its name tells: what the survey then has to confirm.
-template <class T, class L, class U>
-struct rebound {
+template <class T, class L, class U> struct rebound {
   using type = std::conditional_t<std::is_same_v<T, L>, U, T>;
 };
 template <template <class...> class Template, class... A, class L, class U>
@@ -30,22 +30,18 @@ template <class K, class T, class Compare, class Allocator, class L, class U>
 struct rebound<std::map<K, T, Compare, Allocator>, L, U> {
   using type = std::map<K, typename rebound<T, L, U>::type, Compare>;
 };
-template <class T, class Allocator, class L, class U>
-struct rebound<std::vector<T, Allocator>, L, U> {
+template <class T, class Allocator, class L, class U> struct rebound<std::vector<T, Allocator>, L, U> {
   using type = std::vector<typename rebound<T, L, U>::type>;
 };
-template <class T, std::size_t N, class L, class U>
-struct rebound<std::array<T, N>, L, U> {
+template <class T, std::size_t N, class L, class U> struct rebound<std::array<T, N>, L, U> {
   using type = std::array<typename rebound<T, L, U>::type, N>;
 };
-template <class T, class L, class U>
-struct rebound<aux<T>, L, U> {
+template <class T, class L, class U> struct rebound<aux<T>, L, U> {
   using type = aux<T>;
 };
 
 // Whether `To` is `From` with every leaf an U.
-template <class From, class To, class L, class U>
-consteval bool is_rebound() {
+template <class From, class To, class L, class U> consteval bool is_rebound() {
   if constexpr (std::is_same_v<From, To>) {
     return false;
   } else {
@@ -54,15 +50,14 @@ consteval bool is_rebound() {
   }
 }
 
-template <class Where>
-struct results_of_several_types {
-  static_assert(always_false<Where>,
-                "espalier: tree_map: the function gives results of several types that are not the leaves' own (the results are "
-                "named beside this message). Give back each leaf's type, or one type for all of them");
+template <class Where> struct results_of_several_types {
+  static_assert(
+      always_false<Where>,
+      "espalier: tree_map: the function gives results of several types that are not the leaves' own (the results are "
+      "named beside this message). Give back each leaf's type, or one type for all of them");
 };
 
-template <class T, class... Leaf, class... Result>
-consteval auto map_result(types<Leaf...>, types<Result...>) {
+template <class T, class... Leaf, class... Result> consteval auto map_result(types<Leaf...>, types<Result...>) {
   if constexpr (sizeof...(Result) == 0 || (!is_leaf_array<T> && (std::is_same_v<Leaf, Result> && ...))) {
     return type_tag<T>{};
   } else {
@@ -85,8 +80,7 @@ consteval auto map_result(types<Leaf...>, types<Result...>) {
   }
 }
 
-template <bool WithPath, class F, class First, class... Rest>
-consteval auto map_result_of() {
+template <bool WithPath, class F, class First, class... Rest> consteval auto map_result_of() {
   using roots = types<First, Rest...>;
   return []<class... Zip>(types<Zip...>) {
     static_assert(!(std::is_void_v<typename call_at<WithPath, roots, Zip>::template result<F>> || ...),
@@ -100,12 +94,11 @@ consteval auto map_result_of() {
 template <bool WithPath, class F, class First, class... Rest>
 using map_result_t = typename decltype(map_result_of<WithPath, F, First, Rest...>())::type;
 
-// --- The map. ------------------------------------------------------------------------------------------------------------------
+// --- The map. --------------------------------------------------------------------------------------------------------
 
-// The call as map_tree makes it: with the type of leaf that is wanted. (A class, for the length of the names that it becomes
-// part of, which is felt in the time to compile.)
-template <class Call>
-struct typed_call {
+// The call as map_tree makes it: with the type of leaf that is wanted. (A class, for the length of the names that it
+// becomes part of, which is felt in the time to compile.)
+template <class Call> struct typed_call {
   const Call& call;
 
   template <class L, class Path, class... Leaf>
@@ -123,8 +116,9 @@ ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& f
         operation,
         [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA -> Result {
           if constexpr (is_leaf_array<Result>) {
-            static_assert(requires { sizeof(Result); },
-                          "espalier: tree_map: the result is a leaf_array; include <espalier/leaf_array.hpp>");
+            static_assert(
+                requires { sizeof(Result); },
+                "espalier: tree_map: the result is a leaf_array; include <espalier/leaf_array.hpp>");
             typename Result::storage_type values;
             Result::reserve(values, structure_tree(first));
             auto leaf = [&](const auto& path, auto& l, auto&... beside) { values.push_back(call(path, l, beside...)); };
@@ -141,25 +135,24 @@ ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& f
 
 }  // namespace detail
 
-// f(leaf, rest leaves...) at every leaf of the first tree, in order, in a tree of the first tree's structure; aux data is the
-// first tree's. Rest trees need the first tree's structure, and may be deeper: f gets the subtree that stands at the first
-// tree's leaf. A leaf_array can stand for any of them. Leaves of a tree passed as an rvalue arrive as rvalues.
-// Throws structure_error, before any call, if the structures differ.
-template <class F, class First, class... Rest>
-constexpr auto tree_map(F&& f, First&& first, Rest&&... rest) {
+// f(leaf, rest leaves...) at every leaf of the first tree, in order, in a tree of the first tree's structure; aux data
+// is the first tree's. Rest trees need the first tree's structure, and may be deeper: f gets the subtree that stands at
+// the first tree's leaf. A leaf_array can stand for any of them. Leaves of a tree passed as an rvalue arrive as
+// rvalues. Throws structure_error, before any call, if the structures differ.
+template <class F, class First, class... Rest> constexpr auto tree_map(F&& f, First&& first, Rest&&... rest) {
   return detail::map_leaves<false>("tree_map", f, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
 }
 
 // The same with the key path of the leaf in front: f(const path_view&, leaf, rest leaves...).
-template <class F, class First, class... Rest>
-constexpr auto tree_map_with_path(F&& f, First&& first, Rest&&... rest) {
+template <class F, class First, class... Rest> constexpr auto tree_map_with_path(F&& f, First&& first, Rest&&... rest) {
   return detail::map_leaves<true>("tree_map_with_path", f, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
 }
 
 // tree_map over the leaves whose type is one of Leaf; all others are passed on, copied or, from an rvalue, moved.
 template <class... Leaf, class F, class First, class... Rest>
 constexpr auto tree_map_only(F&& f, First&& first, Rest&&... rest) {
-  static_assert(sizeof...(Leaf) > 0, "espalier: tree_map_only: name the leaf types that are mapped, as in tree_map_only<double>");
+  static_assert(sizeof...(Leaf) > 0,
+                "espalier: tree_map_only: name the leaf types that are mapped, as in tree_map_only<double>");
   auto some = [&f]<class L, class... R>(L&& leaf, R&&... beside) ESPALIER_INLINE_LAMBDA {
     if constexpr (detail::is_one_of<std::remove_cvref_t<L>, Leaf...>) {
       return f(std::forward<L>(leaf), std::forward<R>(beside)...);

@@ -1,5 +1,5 @@
-// What a type is in a tree, decided at compile time and in this order: a registered node, the member protocol, a leaf, a
-// standard container, an aggregate; anything else is a compile error. Register a class that is none of these with
+// What a type is in a tree, decided at compile time and in this order: a registered node, the member protocol, a leaf,
+// a standard container, an aggregate; anything else is a compile error. Register a class that is none of these with
 //
 //   template <> struct espalier::pytree_node<Quantized> {
 //     static auto children(auto&& q) { return std::tie(q.packed, q.scales); }          // always a tuple of references
@@ -8,8 +8,9 @@
 //     static constexpr std::array names{"packed", "scales"};                             // optional: keys of key paths
 //   };
 //
-// or, in the class itself, with `tree_children()`, `tree_aux()` and a static `tree_unflatten(aux, children...)`; or with
-// `tree_flatten()` that returns the pair of both, and a static `tree_unflatten(aux, children)` that takes two tuples.
+// or, in the class itself, with `tree_children()`, `tree_aux()` and a static `tree_unflatten(aux, children...)`; or
+// with `tree_flatten()` that returns the pair of both, and a static `tree_unflatten(aux, children)` that takes two
+// tuples.
 #pragma once
 
 #include <array>
@@ -34,12 +35,11 @@
 namespace espalier {
 
 // Registers T as a node; see the top of this file. Wins over everything that T looks like.
-template <class T>
-struct pytree_node;
+template <class T> struct pytree_node;
 
-// A name that becomes part of T's structure, for structs that should be told apart in files. Struct names themselves do not.
-template <class T>
-inline constexpr std::string_view pytree_name = {};
+// A name that becomes part of T's structure, for structs that should be told apart in files. Struct names themselves do
+// not.
+template <class T> inline constexpr std::string_view pytree_name = {};
 
 // How the children of a node are held.
 enum class node_kind : unsigned char {
@@ -65,20 +65,16 @@ template <class T>
 concept has_tree_flatten = requires(const T& t) { t.tree_flatten(); };
 
 // The standard containers, each matched by its own template. Specialisations below.
-template <class T>
-struct container_node {
+template <class T> struct container_node {
   static constexpr node_kind kind = node_kind::unsupported;
 };
 
 // --- Products: a fixed number of children of any types. -------------------------------------------------------------
 
-template <class>
-inline constexpr bool is_aux = false;
-template <class T>
-inline constexpr bool is_aux<aux<T>> = true;
+template <class> inline constexpr bool is_aux = false;
+template <class T> inline constexpr bool is_aux<aux<T>> = true;
 
-template <class T>
-consteval auto listed_aux_fields() {
+template <class T> consteval auto listed_aux_fields() {
   if constexpr (requires { T::tree_aux; }) {
     return T::tree_aux;
   } else {
@@ -92,15 +88,12 @@ consteval auto listed_aux_fields() {
 #pragma clang diagnostic ignored "-Wundefined-var-template"
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
-template <class T>
-struct unborn {
+template <class T> struct unborn {
   const T value;
 };
-template <class T>
-extern const unborn<T> unborn_object;
+template <class T> extern const unborn<T> unborn_object;
 
-template <class A, class B>
-constexpr bool same_address(const A* a, const B* b) {
+template <class A, class B> constexpr bool same_address(const A* a, const B* b) {
   if constexpr (std::is_same_v<std::remove_cv_t<A>, std::remove_cv_t<B>>) {
     return a == b;
   } else {
@@ -108,14 +101,12 @@ constexpr bool same_address(const A* a, const B* b) {
   }
 }
 
-template <class T, class Field, auto... Members>
-constexpr bool is_listed(field_list<Members...>, const Field& field) {
+template <class T, class Field, auto... Members> constexpr bool is_listed(field_list<Members...>, const Field& field) {
   return (same_address(&field, &(unborn_object<T>.value.*Members)) || ...);
 }
 
 // Which fields of T are aux data, and where each child is among the fields.
-template <class T>
-struct record_layout {
+template <class T> struct record_layout {
   static constexpr std::size_t field_count = reflect::field_count_v<T>;
   static constexpr auto fields = std::make_index_sequence<field_count>{};
 
@@ -127,10 +118,9 @@ struct record_layout {
         return std::array<bool, field_count>{is_aux<std::remove_cv_t<reflect::field_t<T, I>>>...};
       }(fields);
       if constexpr (!std::is_same_v<std::remove_const_t<decltype(listed)>, field_list<>>) {
-        constexpr auto extra = reflect::with_fields(
-            unborn_object<T>.value, [](const auto&... field) {
-              return std::array<bool, field_count>{is_listed<T>(listed_aux_fields<T>(), field)...};
-            });
+        constexpr auto extra = reflect::with_fields(unborn_object<T>.value, [](const auto&... field) {
+          return std::array<bool, field_count>{is_listed<T>(listed_aux_fields<T>(), field)...};
+        });
         for (std::size_t i = 0; i < field_count; ++i) flags[i] = flags[i] || extra[i];
       }
     }
@@ -166,24 +156,22 @@ struct record_layout {
 #pragma clang diagnostic pop
 #endif
 
-template <class T>
-struct record_node {
+template <class T> struct record_node {
   static constexpr node_kind kind = node_kind::record;
   using layout = record_layout<T>;
   static constexpr std::size_t arity = layout::field_count - layout::aux_count;
   static constexpr bool has_aux = layout::aux_count > 0;
 
-  template <std::size_t I>
-  using child = std::remove_cv_t<reflect::field_t<T, layout::child_fields[I]>>;
+  template <std::size_t I> using child = std::remove_cv_t<reflect::field_t<T, layout::child_fields[I]>>;
 
   static constexpr key_entry key(std::size_t i) {
     return {key_entry::kind::attribute, reflect::field_names_v<T>[has_aux ? layout::child_fields[i] : i]};
   }
 
-  template <class Self>
-  ESPALIER_INLINE static constexpr auto children(Self& self) {
+  template <class Self> ESPALIER_INLINE static constexpr auto children(Self& self) {
     return reflect::with_fields(self, [](auto&... field) ESPALIER_INLINE_LAMBDA {
-      const ref_pack<std::make_index_sequence<sizeof...(field)>, std::remove_reference_t<decltype(field)>...> all{{field}...};
+      const ref_pack<std::make_index_sequence<sizeof...(field)>, std::remove_reference_t<decltype(field)>...> all{
+          {field}...};
       if constexpr (!has_aux) {
         return all;
       } else {
@@ -192,8 +180,7 @@ struct record_node {
     });
   }
 
-  template <std::size_t I>
-  static constexpr key_entry aux_key() {
+  template <std::size_t I> static constexpr key_entry aux_key() {
     return {key_entry::kind::attribute, reflect::field_names_v<T>[layout::aux_field_indices[I]]};
   }
 
@@ -212,8 +199,7 @@ struct record_node {
   }
 
   // T with the given aux fields, child I made by make(index<I>).
-  template <class Aux, class Make>
-  ESPALIER_INLINE static constexpr T assemble(const Aux& aux_values, Make&& make) {
+  template <class Aux, class Make> ESPALIER_INLINE static constexpr T assemble(const Aux& aux_values, Make&& make) {
     return [&]<std::size_t... F>(std::index_sequence<F...>) ESPALIER_INLINE_LAMBDA -> T {
       if constexpr (!has_aux) {
         return reflect::construct<T>(make, index<F>{}...);
@@ -224,8 +210,7 @@ struct record_node {
   }
 
  private:
-  template <class Value>
-  static constexpr const auto& bare(const Value& value) {
+  template <class Value> static constexpr const auto& bare(const Value& value) {
     if constexpr (is_aux<Value>) {
       return value.value;
     } else {
@@ -234,8 +219,7 @@ struct record_node {
   }
 
   // Field F: a child, or an aux value. (A class, since g++ 12 confuses such a lambda between structs.)
-  template <class Aux, class Make>
-  struct field_maker {
+  template <class Aux, class Make> struct field_maker {
     const Aux& aux_values;
     Make& make;
 
@@ -251,50 +235,41 @@ struct record_node {
 
   template <class Pack, std::size_t... I>
   ESPALIER_INLINE static constexpr auto pick(const Pack& all, const auto&, std::index_sequence<I...>) {
-    return ref_pack<std::index_sequence<I...>, std::remove_reference_t<decltype(get_ref<layout::child_fields[I]>(all))>...>{
+    return ref_pack<std::index_sequence<I...>,
+                    std::remove_reference_t<decltype(get_ref<layout::child_fields[I]>(all))>...>{
         {get_ref<layout::child_fields[I]>(all)}...};
   }
 };
 
 // std::tuple and std::pair.
-template <class T>
-struct tuple_node {
+template <class T> struct tuple_node {
   static constexpr node_kind kind = node_kind::tuple;
   static constexpr std::size_t arity = std::tuple_size_v<T>;
   static constexpr bool has_aux = false;
 
-  template <std::size_t I>
-  using child = std::tuple_element_t<I, T>;
+  template <std::size_t I> using child = std::tuple_element_t<I, T>;
 
   static constexpr key_entry key(std::size_t i) { return {key_entry::kind::index, {}, static_cast<std::int64_t>(i)}; }
 
-  template <class Self>
-  ESPALIER_INLINE static constexpr Self& children(Self& self) {
-    return self;
-  }
+  template <class Self> ESPALIER_INLINE static constexpr Self& children(Self& self) { return self; }
 
   static constexpr std::tuple<> aux(const T&) { return {}; }
 
-  template <class Aux, class Make>
-  ESPALIER_INLINE static constexpr T assemble(const Aux&, Make&& make) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) ESPALIER_INLINE_LAMBDA {
-      return T{make(index<I>{})...};
-    }(std::make_index_sequence<arity>{});
+  template <class Aux, class Make> ESPALIER_INLINE static constexpr T assemble(const Aux&, Make&& make) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>)
+               ESPALIER_INLINE_LAMBDA { return T{make(index<I>{})...}; }(std::make_index_sequence<arity>{});
   }
 };
 
-template <class>
-inline constexpr bool is_tuple_of_references = false;
+template <class> inline constexpr bool is_tuple_of_references = false;
 template <class... C>
 inline constexpr bool is_tuple_of_references<std::tuple<C...>> = (std::is_lvalue_reference_v<C> && ...);
 
 // Registered nodes and the two forms of the member protocol, seen alike.
-template <class T>
-struct custom_node {
+template <class T> struct custom_node {
   static constexpr node_kind kind = node_kind::custom;
 
-  template <class Self>
-  ESPALIER_INLINE static constexpr auto children(Self& self) {
+  template <class Self> ESPALIER_INLINE static constexpr auto children(Self& self) {
     auto result = [&] {
       if constexpr (registered<T>) {
         return pytree_node<T>::children(self);
@@ -304,17 +279,17 @@ struct custom_node {
         return self.tree_flatten().first;
       }
     }();
-    static_assert(is_tuple_of_references<decltype(result)>,
-                  "espalier: the children of a registered node must be a tuple of references to what the node holds: return "
-                  "std::tie(…) (or std::forward_as_tuple of lvalues)");
+    static_assert(
+        is_tuple_of_references<decltype(result)>,
+        "espalier: the children of a registered node must be a tuple of references to what the node holds: return "
+        "std::tie(…) (or std::forward_as_tuple of lvalues)");
     return result;
   }
 
   using child_tuple = decltype(children(std::declval<const T&>()));
   static constexpr std::size_t arity = std::tuple_size_v<child_tuple>;
 
-  template <std::size_t I>
-  using child = std::remove_cvref_t<std::tuple_element_t<I, child_tuple>>;
+  template <std::size_t I> using child = std::remove_cvref_t<std::tuple_element_t<I, child_tuple>>;
 
   static constexpr key_entry key(std::size_t i) {
     if constexpr (requires { pytree_node<T>::names[i]; }) {
@@ -340,8 +315,7 @@ struct custom_node {
 
   static constexpr bool has_aux = !std::is_same_v<decltype(aux(std::declval<const T&>())), std::tuple<>>;
 
-  template <class Aux, class Make>
-  ESPALIER_INLINE static constexpr T assemble(const Aux& aux_values, Make&& make) {
+  template <class Aux, class Make> ESPALIER_INLINE static constexpr T assemble(const Aux& aux_values, Make&& make) {
     // Braces: the children are made in order, whatever order a function's arguments are evaluated in.
     auto made = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return std::tuple<decltype(make(index<I>{}))...>{make(index<I>{})...};
@@ -354,7 +328,8 @@ struct custom_node {
       }
     };
     if constexpr (registered<T>) {
-      return std::apply([&](auto&... child) { return pytree_node<T>::unflatten(original(), std::move(child)...); }, made);
+      return std::apply([&](auto&... child) { return pytree_node<T>::unflatten(original(), std::move(child)...); },
+                        made);
     } else if constexpr (has_tree_children<T>) {
       return std::apply([&](auto&... child) { return T::tree_unflatten(original(), std::move(child)...); }, made);
     } else {
@@ -364,21 +339,15 @@ struct custom_node {
 
  private:
   // A tuple that the user returned stays one value, instead of becoming ours.
-  template <class A>
-  static constexpr std::tuple<A> one_value(A value) {
-    return std::tuple<A>(std::move(value));
-  }
+  template <class A> static constexpr std::tuple<A> one_value(A value) { return std::tuple<A>(std::move(value)); }
 };
 
 // --- Containers: children of one type, or one child that may be absent. ----------------------------------------------
 
-template <class... T>
-struct container_node<std::tuple<T...>> : tuple_node<std::tuple<T...>> {};
-template <class A, class B>
-struct container_node<std::pair<A, B>> : tuple_node<std::pair<A, B>> {};
+template <class... T> struct container_node<std::tuple<T...>> : tuple_node<std::tuple<T...>> {};
+template <class A, class B> struct container_node<std::pair<A, B>> : tuple_node<std::pair<A, B>> {};
 
-template <class T, std::size_t N>
-struct container_node<std::array<T, N>> {
+template <class T, std::size_t N> struct container_node<std::array<T, N>> {
   static constexpr node_kind kind = node_kind::array;
   static constexpr std::size_t extent = N;
   using element = T;
@@ -386,30 +355,26 @@ struct container_node<std::array<T, N>> {
   ESPALIER_INLINE static constexpr auto* data(auto& self) { return self.data(); }
   static constexpr std::size_t size(const auto&) { return N; }
 
-  template <class Make>
-  ESPALIER_INLINE static constexpr std::array<T, N> assemble(std::size_t, Make&& make) {
+  template <class Make> ESPALIER_INLINE static constexpr std::array<T, N> assemble(std::size_t, Make&& make) {
     if constexpr (N > 16 && std::is_default_constructible_v<T> && std::is_move_assignable_v<T>) {
       std::array<T, N> result{};
       for (std::size_t i = 0; i < N; ++i) result[i] = make(i);
       return result;
     } else {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) ESPALIER_INLINE_LAMBDA {
-        return std::array<T, N>{make(I)...};
-      }(std::make_index_sequence<N>{});
+      return [&]<std::size_t... I>(std::index_sequence<I...>)
+                 ESPALIER_INLINE_LAMBDA { return std::array<T, N>{make(I)...}; }(std::make_index_sequence<N>{});
     }
   }
 };
 
-template <class T, class Allocator>
-struct container_node<std::vector<T, Allocator>> {
+template <class T, class Allocator> struct container_node<std::vector<T, Allocator>> {
   static constexpr node_kind kind = std::is_same_v<T, bool> ? node_kind::unsupported : node_kind::sequence;
   using element = T;
 
   ESPALIER_INLINE static constexpr auto* data(auto& self) { return self.data(); }
   ESPALIER_INLINE static constexpr std::size_t size(const auto& self) { return self.size(); }
 
-  template <class Make>
-  static constexpr std::vector<T, Allocator> assemble(std::size_t n, Make&& make) {
+  template <class Make> static constexpr std::vector<T, Allocator> assemble(std::size_t n, Make&& make) {
     std::vector<T, Allocator> result;
     result.reserve(n);
     for (std::size_t i = 0; i < n; ++i) result.push_back(make(i));
@@ -417,11 +382,9 @@ struct container_node<std::vector<T, Allocator>> {
   }
 };
 
-template <class K>
-inline constexpr bool is_string_key = std::is_convertible_v<const K&, std::string_view>;
+template <class K> inline constexpr bool is_string_key = std::is_convertible_v<const K&, std::string_view>;
 
-template <class K>
-constexpr key_entry map_key_entry(const K& key) {
+template <class K> constexpr key_entry map_key_entry(const K& key) {
   if constexpr (is_string_key<K>) {
     return {key_entry::kind::string_key, std::string_view(key)};
   } else {
@@ -433,58 +396,50 @@ constexpr key_entry map_key_entry(const K& key) {
   }
 }
 
-template <class K, class T, class Compare, class Allocator>
-struct container_node<std::map<K, T, Compare, Allocator>> {
+template <class K, class T, class Compare, class Allocator> struct container_node<std::map<K, T, Compare, Allocator>> {
   static constexpr node_kind kind = node_kind::map;
   using key = K;
   using element = T;
 
   // `from` is a map with the same keys; make(key, value in from) makes each value.
-  template <class From, class Make>
-  static std::map<K, T, Compare, Allocator> assemble(From& from, Make&& make) {
+  template <class From, class Make> static std::map<K, T, Compare, Allocator> assemble(From& from, Make&& make) {
     std::map<K, T, Compare, Allocator> result;
     for (auto& [k, value] : from) result.emplace_hint(result.end(), k, make(k, value));
     return result;
   }
 };
 
-template <class T>
-struct container_node<std::optional<T>> {
+template <class T> struct container_node<std::optional<T>> {
   static constexpr node_kind kind = node_kind::maybe;
   using element = T;
 
-  template <class Make>
-  ESPALIER_INLINE static constexpr std::optional<T> assemble(bool engaged, Make&& make) {
+  template <class Make> ESPALIER_INLINE static constexpr std::optional<T> assemble(bool engaged, Make&& make) {
     return engaged ? std::optional<T>(make()) : std::nullopt;
   }
 };
 
-template <class T>
-struct container_node<std::unique_ptr<T>> {
-  static constexpr node_kind kind = std::is_polymorphic_v<T> || std::is_array_v<T> ? node_kind::unsupported : node_kind::maybe;
+template <class T> struct container_node<std::unique_ptr<T>> {
+  static constexpr node_kind kind =
+      std::is_polymorphic_v<T> || std::is_array_v<T> ? node_kind::unsupported : node_kind::maybe;
   using element = T;
 
-  template <class Make>
-  static std::unique_ptr<T> assemble(bool engaged, Make&& make) {
+  template <class Make> static std::unique_ptr<T> assemble(bool engaged, Make&& make) {
     return engaged ? std::unique_ptr<T>(new T(make())) : nullptr;
   }
 };
 
-template <class... T>
-struct container_node<std::variant<T...>> {
+template <class... T> struct container_node<std::variant<T...>> {
   static constexpr node_kind kind = node_kind::variant;
   static constexpr std::size_t arity = sizeof...(T);
 
-  template <std::size_t I>
-  using child = std::variant_alternative_t<I, std::variant<T...>>;
+  template <std::size_t I> using child = std::variant_alternative_t<I, std::variant<T...>>;
 
-  template <std::size_t I, class Make>
-  static constexpr std::variant<T...> assemble(Make&& make) {
+  template <std::size_t I, class Make> static constexpr std::variant<T...> assemble(Make&& make) {
     return std::variant<T...>(std::in_place_index<I>, make());
   }
 };
 
-// --- The one trait that the algorithms read. --------------------------------------------------------------------------
+// --- The one trait that the algorithms read. -------------------------------------------------------------------------
 
 struct leaf_node {
   static constexpr node_kind kind = node_kind::leaf;
@@ -494,8 +449,7 @@ struct unsupported_node {
 };
 
 // The classification, in the order that the top of this file gives.
-template <class T>
-consteval auto classify() {
+template <class T> consteval auto classify() {
   if constexpr (registered<T> || has_tree_children<T> || has_tree_flatten<T>) {
     return type_tag<custom_node<T>>{};
   } else if constexpr (is_leaf_type<T>) {
@@ -509,27 +463,22 @@ consteval auto classify() {
   }
 }
 
-template <class T>
-struct node : decltype(classify<T>())::type {};
+template <class T> struct node : decltype(classify<T>())::type {};
+
+template <class T> using node_of = node<std::remove_cv_t<T>>;
+
+template <class T> inline constexpr node_kind kind_of = node_of<T>::kind;
 
 template <class T>
-using node_of = node<std::remove_cv_t<T>>;
+inline constexpr bool is_product =
+    kind_of<T> == node_kind::record || kind_of<T> == node_kind::tuple || kind_of<T> == node_kind::custom;
 
-template <class T>
-inline constexpr node_kind kind_of = node_of<T>::kind;
-
-template <class T>
-inline constexpr bool is_product = kind_of<T> == node_kind::record || kind_of<T> == node_kind::tuple || kind_of<T> == node_kind::custom;
-
-template <class T>
-consteval bool has_static_structure();
+template <class T> consteval bool has_static_structure();
 
 // Whether the type alone determines the structure: no container of varying size, no aux data below.
-template <class T>
-inline constexpr bool is_static = has_static_structure<std::remove_cv_t<T>>();
+template <class T> inline constexpr bool is_static = has_static_structure<std::remove_cv_t<T>>();
 
-template <class T>
-consteval bool has_static_structure() {
+template <class T> consteval bool has_static_structure() {
   if constexpr (kind_of<T> == node_kind::leaf) {
     return true;
   } else if constexpr (kind_of<T> == node_kind::array) {

@@ -1,5 +1,5 @@
-// Parameters: the leaves that gradients and optimizers act on. They are the engine arrays of a tree that has any (those of
-// differentiable dtype), else its floating-point leaves. Everything else passes through untouched.
+// Parameters: the leaves that gradients and optimizers act on. They are the engine arrays of a tree that has any (those
+// of differentiable dtype), else its floating-point leaves. Everything else passes through untouched.
 //
 //   Model halved = espalier::tree_map_parameters([](const auto& p) { return p * 0.5; }, model);
 #pragma once
@@ -11,8 +11,7 @@ namespace espalier {
 
 // An engine's arrays are declared by a specialisation: `using engine = …` (espalier/engine.hpp), and of an array
 // `static bool differentiable(const Array&)`, `elements` (how many numbers) and `bytes`.
-template <class Leaf>
-struct array_traits;
+template <class Leaf> struct array_traits;
 
 // A leaf that is an array of an engine.
 template <class Leaf>
@@ -20,10 +19,7 @@ concept engine_array = requires { sizeof(array_traits<Leaf>); };
 
 namespace detail {
 
-template <class... Leaf>
-consteval bool any_engine_array(types<Leaf...>) {
-  return (engine_array<Leaf> || ...);
-}
+template <class... Leaf> consteval bool any_engine_array(types<Leaf...>) { return (engine_array<Leaf> || ...); }
 
 }  // namespace detail
 
@@ -36,8 +32,7 @@ template <class T, class Leaf>
 inline constexpr bool is_parameter_type = has_engine_arrays<T> ? engine_array<Leaf> : std::is_floating_point_v<Leaf>;
 
 // Whether this leaf is a parameter of a tree T.
-template <class T, class Leaf>
-constexpr bool is_parameter(const Leaf& leaf) {
+template <class T, class Leaf> constexpr bool is_parameter(const Leaf& leaf) {
   if constexpr (!is_parameter_type<T, Leaf>) {
     return false;
   } else if constexpr (engine_array<Leaf>) {
@@ -58,7 +53,8 @@ constexpr auto tree_map_parameters(F&& f, First&& first, Rest&&... rest) {
     }
     return std::forward<L>(leaf);
   };
-  return detail::map_leaves<false>("tree_map_parameters", some, std::forward<First>(first), std::forward<Rest>(rest)...);
+  return detail::map_leaves<false>("tree_map_parameters", some, std::forward<First>(first),
+                                   std::forward<Rest>(rest)...);
 }
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
-// Key paths: the way from the root of a tree to a leaf. Keys are typed (attribute, index, map key), so `"01"` and `"1"`, or
-// `1` and `"1"`, stay apart. A path prints as JAX prints it, or dotted as checkpoints name their tensors:
+// Key paths: the way from the root of a tree to a leaf. Keys are typed (attribute, index, map key), so `"01"` and
+// `"1"`, or `1` and `"1"`, stay apart. A path prints as JAX prints it, or dotted as checkpoints name their tensors:
 //
 //   espalier::tree_visit_with_path([](const auto& path, double x) { std::cout << path << ' ' << x; }, model);
 //   // .layers[0].weight 0.5            path.dotted() is "layers.0.weight"
@@ -41,12 +41,19 @@ inline std::string key_number(const key_entry& key) {
 
 inline void print_key(std::string& out, const key_entry& key) {
   switch (key.which) {
-    case key_entry::kind::attribute: out.append(".").append(key.name); break;
+    case key_entry::kind::attribute:
+      out.append(".").append(key.name);
+      break;
     case key_entry::kind::index:
     case key_entry::kind::integer_key:
-    case key_entry::kind::unsigned_key: out.append("[").append(key_number(key)).append("]"); break;
-    case key_entry::kind::string_key: out.append("['").append(key.name).append("']"); break;
-    case key_entry::kind::transparent: break;
+    case key_entry::kind::unsigned_key:
+      out.append("[").append(key_number(key)).append("]");
+      break;
+    case key_entry::kind::string_key:
+      out.append("['").append(key.name).append("']");
+      break;
+    case key_entry::kind::transparent:
+      break;
   }
 }
 
@@ -131,8 +138,7 @@ class path_view {
   friend std::ostream& operator<<(std::ostream& out, const path_view& path) { return out << path.to_string(); }
 
  private:
-  template <class F>
-  void each(F&& f) const {
+  template <class F> void each(F&& f) const {
     if (parent_) parent_->each(f);
     f(key_);
   }
@@ -142,16 +148,12 @@ class path_view {
 };
 
 // A dotted key path as a constant: `mask["layers.0.weight"_path]`. Names are checked at compile time where it is used.
-template <detail::fixed_string Text>
-struct path_literal {
+template <detail::fixed_string Text> struct path_literal {
   static constexpr std::string_view text = Text.view();
 };
 
 inline namespace literals {
-template <detail::fixed_string Text>
-consteval path_literal<Text> operator""_path() {
-  return {};
-}
+template <detail::fixed_string Text> consteval path_literal<Text> operator""_path() { return {}; }
 }  // namespace literals
 
 }  // namespace espalier

@@ -10,8 +10,7 @@
 namespace espalier {
 
 // f(…f(f(initial, leaf 0), leaf 1)…, leaf n-1): the result has the type of `initial`. No allocation.
-template <class F, class Tree, class Result>
-constexpr Result tree_reduce(F&& f, Tree&& tree, Result initial) {
+template <class F, class Tree, class Result> constexpr Result tree_reduce(F&& f, Tree&& tree, Result initial) {
   auto step = [&]<class Leaf>(Leaf&& leaf) ESPALIER_INLINE_LAMBDA
     requires std::is_invocable_r_v<Result, F&, Result, Leaf>
   { initial = f(std::move(initial), std::forward<Leaf>(leaf)); };

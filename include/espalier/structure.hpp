@@ -1,5 +1,5 @@
-// Structure: everything about a tree except its leaves. `structure_hash_v<T>` is what the type knows of it, as a constant;
-// `treedef<T>` is all of it, as a value that can be compared, hashed, printed, and filled with leaves again.
+// Structure: everything about a tree except its leaves. `structure_hash_v<T>` is what the type knows of it, as a
+// constant; `treedef<T>` is all of it, as a value that can be compared, hashed, printed, and filled with leaves again.
 //
 //   static_assert(espalier::structure_hash_v<Linear> != espalier::structure_hash_v<Conv>);
 //   espalier::treedef<Model> def = espalier::tree_structure(model);
@@ -23,21 +23,31 @@ namespace espalier {
 
 namespace detail {
 
-// --- The static part, encoded from the type alone: own tokens, field names, lengths; never a compiler's spelling. ----------
+// --- The static part, encoded from the type alone: own tokens, field names, lengths; never a compiler's spelling. ----
 
-// The types on the way from the root to here, so that a recursive type writes how far up it refers.
-struct type_chain {
-  const type_chain* parent;
-  const void* id;
-};
-template <class T>
-inline constexpr char type_id = 0;
+template <class T> inline constexpr char type_id = 0;
 
-template <class T, class Sink>
-constexpr void encode_type(Sink& sink, const type_chain* above);
+// A type can contain itself only through a container: those on the way from the root to here, so that the type writes
+// how far up it refers. (A list of types: under a sanitizer, g++ cannot compare addresses at compile time.)
+template <class T, class... Open> consteval auto open_inside(types<Open...> open) {
+  if constexpr (requires { typename node_of<T>::element; }) {
+    if constexpr (is_recursive_container<T>)
+      return types<Open..., T>{};
+    else
+      return open;
+  } else {
+    return open;
+  }
+}
+template <class T, class... Open> consteval std::uint64_t distance_to(types<Open...>) {
+  std::uint64_t n = 0;
+  ((n = std::is_same_v<T, Open> ? 0 : n + 1), ...);
+  return n;
+}
 
-template <class Sink>
-constexpr void encode_key(Sink& sink, const key_entry& key) {
+template <class T, class Sink, class... Open> constexpr void encode_type(Sink& sink, types<Open...> open);
+
+template <class Sink> constexpr void encode_key(Sink& sink, const key_entry& key) {
   if (key.which == key_entry::kind::attribute) {
     sink.put('.');
     put_string(sink, key.name);
@@ -46,8 +56,7 @@ constexpr void encode_key(Sink& sink, const key_entry& key) {
   }
 }
 
-template <class T, class Sink>
-constexpr void encode_children_types(Sink& sink, const type_chain* here) {
+template <class T, class Sink, class Open> constexpr void encode_children_types(Sink& sink, Open here) {
   using N = node_of<T>;
   if constexpr (N::kind == node_kind::record) {
     // Fields in declaration order, so that moving an aux field among the others is a change too.
@@ -73,65 +82,67 @@ constexpr void encode_children_types(Sink& sink, const type_chain* here) {
   }
 }
 
-template <class T>
-consteval unsigned char kind_token() {
+template <class T> consteval unsigned char kind_token() {
   switch (kind_of<T>) {
-    case node_kind::record: return '{';
-    case node_kind::tuple: return '(';
-    case node_kind::custom: return 'C';
-    case node_kind::array: return 'A';
-    case node_kind::sequence: return '[';
-    case node_kind::map: return 'M';
-    case node_kind::maybe: return 'O';
-    case node_kind::variant: return 'V';
-    default: return '*';
+    case node_kind::record:
+      return '{';
+    case node_kind::tuple:
+      return '(';
+    case node_kind::custom:
+      return 'C';
+    case node_kind::array:
+      return 'A';
+    case node_kind::sequence:
+      return '[';
+    case node_kind::map:
+      return 'M';
+    case node_kind::maybe:
+      return 'O';
+    case node_kind::variant:
+      return 'V';
+    default:
+      return '*';
   }
 }
 
-template <class T, class Sink>
-constexpr void encode_type(Sink& sink, const type_chain* above) {
+template <class T, class Sink, class... Open> constexpr void encode_type(Sink& sink, types<Open...> open) {
   using N = node_of<T>;
-  if constexpr (N::kind != node_kind::leaf) {
-    std::uint64_t distance = 0;
-    for (const type_chain* up = above; up; up = up->parent, ++distance) {
-      if (up->id == &type_id<T>) {
-        sink.put('R');
-        put_integer(sink, distance);
-        return;
-      }
-    }
+  if constexpr (is_one_of<T, Open...>) {
+    sink.put('R');
+    put_integer(sink, distance_to<T>(open));
+    return;
   }
+  constexpr auto here = open_inside<T>(types<Open...>{});
+  if constexpr (!std::is_same_v<decltype(here), const types<Open...>>) sink.put('L');
   sink.put(kind_token<T>());
-  if constexpr (N::kind != node_kind::leaf) {
-    const type_chain here{above, &type_id<T>};
+  if constexpr (N::kind != node_kind::leaf && !is_one_of<T, Open...>) {
     if constexpr (!pytree_name<T>.empty()) {
       sink.put('N');
       put_string(sink, pytree_name<T>);
     }
     if constexpr (N::kind == node_kind::record) {
       put_integer(sink, N::layout::field_count);
-      encode_children_types<T>(sink, &here);
+      encode_children_types<T>(sink, here);
     } else if constexpr (is_product<T>) {
       put_integer(sink, N::arity);
       sink.put(N::has_aux ? 'a' : '-');
-      encode_children_types<T>(sink, &here);
+      encode_children_types<T>(sink, here);
     } else if constexpr (N::kind == node_kind::variant) {
       put_integer(sink, N::arity);
-      encode_children_types<T>(sink, &here);
+      encode_children_types<T>(sink, here);
     } else {
       if constexpr (N::kind == node_kind::array) put_integer(sink, N::extent);
       if constexpr (N::kind == node_kind::map) {
         sink.put(is_string_key<typename N::key> ? 's' : 'i');
       }
-      encode_type<typename element_at<T>::type>(sink, &here);
+      encode_type<typename element_at<T>::type>(sink, here);
     }
   }
 }
 
-// --- The dynamic part, encoded from a tree or from its skeleton alike. ----------------------------------------------------
+// --- The dynamic part, encoded from a tree or from its skeleton alike. -----------------------------------------------
 
-template <class Sink, class T>
-void encode_dynamic(Sink& sink, const T& tree) {
+template <class Sink, class T> void encode_dynamic(Sink& sink, const T& tree) {
   using N = node_of<T>;
   if constexpr (!is_static<T> && N::kind != node_kind::leaf) {
     if constexpr (is_product<T>) {
@@ -153,10 +164,9 @@ void encode_dynamic(Sink& sink, const T& tree) {
   }
 }
 
-// --- Printing. ---------------------------------------------------------------------------------------------------------------
+// --- Printing. -------------------------------------------------------------------------------------------------------
 
-template <class T>
-void print_structure(std::string& out, const T& tree) {
+template <class T> void print_structure(std::string& out, const T& tree) {
   using N = node_of<T>;
   if constexpr (N::kind == node_kind::leaf) {
     out += '*';
@@ -210,10 +220,9 @@ void print_structure(std::string& out, const T& tree) {
   }
 }
 
-// --- From trees to skeletons and back. ----------------------------------------------------------------------------------------
+// --- From trees to skeletons and back. -------------------------------------------------------------------------------
 
-template <class T>
-constexpr skeleton<T> skeleton_of(const T& tree) {
+template <class T> constexpr skeleton<T> skeleton_of(const T& tree) {
   if constexpr (is_static<T>) {
     return {};
   } else {
@@ -222,16 +231,14 @@ constexpr skeleton<T> skeleton_of(const T& tree) {
   }
 }
 
-template <class T>
-constexpr std::size_t count_leaves(const T& tree) {
+template <class T> constexpr std::size_t count_leaves(const T& tree) {
   std::size_t n = 0;
   auto leaf = [&n](const auto&, const auto&) { ++n; };
   visit_tree(leaf, no_path{}, tree);
   return n;
 }
 
-template <class T>
-constexpr std::size_t count_nodes(const T& tree) {
+template <class T> constexpr std::size_t count_nodes(const T& tree) {
   std::size_t n = 1;
   if constexpr (kind_of<T> != node_kind::leaf) {
     for_each_child([&](const auto&, const auto& child) { n += count_nodes(child); }, tree);
@@ -239,32 +246,24 @@ constexpr std::size_t count_nodes(const T& tree) {
   return n;
 }
 
-template <class T>
-inline constexpr std::size_t static_leaf_count = count_leaves(only_skeleton<skeleton<T>>);
+template <class T> inline constexpr std::size_t static_leaf_count = count_leaves(only_skeleton<skeleton<T>>);
 
 // The type that holds any leaf of T: the leaf type if there is one, a variant if there are several, in the order met.
-template <class>
-struct leaf_value_of;
-template <class... L>
-struct leaf_value_of<types<L...>> {
+template <class> struct leaf_value_of;
+template <class... L> struct leaf_value_of<types<L...>> {
   using type = std::variant<L...>;
 };
-template <class L>
-struct leaf_value_of<types<L>> {
+template <class L> struct leaf_value_of<types<L>> {
   using type = L;
 };
-template <>
-struct leaf_value_of<types<>> {
+template <> struct leaf_value_of<types<>> {
   using type = std::monostate;
 };
 
-template <class V>
-inline constexpr bool is_variant = false;
-template <class... A>
-inline constexpr bool is_variant<std::variant<A...>> = true;
+template <class V> inline constexpr bool is_variant = false;
+template <class... A> inline constexpr bool is_variant<std::variant<A...>> = true;
 
-template <class Leaf, class Given>
-constexpr bool holds_leaf(const Given& given) {
+template <class Leaf, class Given> constexpr bool holds_leaf(const Given& given) {
   if constexpr (is_variant<Given> && !std::is_same_v<Given, Leaf>) {
     return std::holds_alternative<Leaf>(given);
   } else {
@@ -272,15 +271,15 @@ constexpr bool holds_leaf(const Given& given) {
   }
 }
 
-template <class Leaf, class Given>
-constexpr decltype(auto) take_leaf(Given&& given) {
+template <class Leaf, class Given> constexpr decltype(auto) take_leaf(Given&& given) {
   using value = std::remove_cvref_t<Given>;
   if constexpr (is_variant<value> && !std::is_same_v<value, Leaf>) {
     return std::get<Leaf>(std::forward<Given>(given));
   } else {
-    static_assert(std::is_convertible_v<Given, Leaf>,
-                  "espalier: unflatten: these leaves do not convert to the tree's leaf type; give leaves of the type that "
-                  "tree_leaves returns");
+    static_assert(
+        std::is_convertible_v<Given, Leaf>,
+        "espalier: unflatten: these leaves do not convert to the tree's leaf type; give leaves of the type that "
+        "tree_leaves returns");
     return static_cast<Leaf>(std::forward<Given>(given));
   }
 }
@@ -292,20 +291,19 @@ constexpr decltype(auto) take_leaf(Given&& given) {
 template <class T>
 using leaf_value_t = typename detail::leaf_value_of<detail::leaf_types<std::remove_cvref_t<T>>>::type;
 
-// The hash of what the type T knows of its trees' structure: kinds of nodes, arity, field names, what is aux. The same in
-// every translation unit and with every compiler; struct names and leaf types do not count.
+// The hash of what the type T knows of its trees' structure: kinds of nodes, arity, field names, what is aux. The same
+// in every translation unit and with every compiler; struct names and leaf types do not count.
 template <class T>
 inline constexpr std::uint64_t structure_hash_v = [] {
   static_assert(detail::require_trees<T>());
   detail::hash_sink sink;
-  detail::encode_type<T>(sink, nullptr);
+  detail::encode_type<T>(sink, detail::types<>{});
   return static_cast<std::uint64_t>(sink.state.result());
 }();
 
 // A tree's structure: everything but its leaves. Empty if T is a static structure. Copying it copies aux values and
 // container shapes.
-template <class T>
-class treedef {
+template <class T> class treedef {
   static_assert(detail::require_trees<T>());
 
  public:
@@ -336,10 +334,9 @@ class treedef {
     return result;
   }
 
-  // A tree of this structure with these leaves, in order: a range of leaves (leaf_value_t<T>, or what converts to the leaf
-  // type). An rvalue range is moved from. Throws leaf_error if their number or a variant's alternative is wrong.
-  template <std::ranges::forward_range Leaves>
-  constexpr T unflatten(Leaves&& leaves) const {
+  // A tree of this structure with these leaves, in order: a range of leaves (leaf_value_t<T>, or what converts to the
+  // leaf type). An rvalue range is moved from. Throws leaf_error if their number or a variant's alternative is wrong.
+  template <std::ranges::forward_range Leaves> constexpr T unflatten(Leaves&& leaves) const {
     require_leaves(leaves);
     auto next = std::ranges::begin(leaves);
     auto leaf = [&]<class L>(detail::type_tag<L>, const auto&, const auto&) -> L {
@@ -355,7 +352,7 @@ class treedef {
   // The injective encoding: what the type knows, then sizes, keys, which values are engaged, aux values.
   std::string encoding() const {
     detail::byte_sink sink;
-    detail::encode_type<T>(sink, nullptr);
+    detail::encode_type<T>(sink, detail::types<>{});
     detail::encode_dynamic(sink, skeleton_);
     return std::move(sink.bytes);
   }
@@ -366,7 +363,7 @@ class treedef {
       return structure_hash_v<T>;
     } else {
       detail::hash_sink sink;
-      detail::encode_type<T>(sink, nullptr);
+      detail::encode_type<T>(sink, detail::types<>{});
       detail::encode_dynamic(sink, skeleton_);
       return sink.state.result();
     }
@@ -380,8 +377,7 @@ class treedef {
   }
 
   // Equal structure: struct names and leaf types do not count.
-  template <class U>
-  friend bool operator==(const treedef& a, const treedef<U>& b) {
+  template <class U> friend bool operator==(const treedef& a, const treedef<U>& b) {
     if constexpr (std::is_same_v<T, U>) {
       if constexpr (static_structure<T>) {
         return true;
@@ -400,8 +396,7 @@ class treedef {
   constexpr const detail::skeleton<T>& tree() const { return skeleton_; }
 
  private:
-  template <class Leaves>
-  constexpr void require_leaves(const Leaves& leaves) const {
+  template <class Leaves> constexpr void require_leaves(const Leaves& leaves) const {
     const auto given = static_cast<std::size_t>(std::ranges::distance(leaves));
     if (given != num_leaves()) {
       throw leaf_error("espalier: unflatten: expected " + std::to_string(num_leaves()) + " leaves, found " +
@@ -427,7 +422,8 @@ class treedef {
 
 }  // namespace espalier
 
-template <class T>
-struct std::hash<espalier::treedef<T>> {
-  std::size_t operator()(const espalier::treedef<T>& def) const noexcept { return static_cast<std::size_t>(def.hash()); }
+template <class T> struct std::hash<espalier::treedef<T>> {
+  std::size_t operator()(const espalier::treedef<T>& def) const noexcept {
+    return static_cast<std::size_t>(def.hash());
+  }
 };

@@ -27,10 +27,9 @@ inline std::string grouped(std::uint64_t n) {
 
 }  // namespace detail
 
-// One line per leaf, and a line of totals. Leaves that are not parameters (espalier/parameters.hpp) count none. Bytes are those
-// of an array's elements, or of the C++ object.
-template <class Tree>
-std::string tree_summary(const Tree& tree) {
+// One line per leaf, and a line of totals. Leaves that are not parameters (espalier/parameters.hpp) count none. Bytes
+// are those of an array's elements, or of the C++ object.
+template <class Tree> std::string tree_summary(const Tree& tree) {
   struct row {
     std::string path, leaf, parameters, bytes;
   };
@@ -54,14 +53,18 @@ std::string tree_summary(const Tree& tree) {
   rows.push_back({"total", std::to_string(rows.size() - 1) + (rows.size() == 2 ? " leaf" : " leaves"),
                   detail::grouped(parameters), detail::grouped(bytes)});
 
-  const auto widest = [&](std::string row::*column) {
+  const auto widest = [&](std::string row::* column) {
     std::size_t width = 0;
     for (const row& r : rows) width = std::max(width, (r.*column).size());
     return width;
   };
   const std::size_t widths[] = {widest(&row::path), widest(&row::leaf), widest(&row::parameters), widest(&row::bytes)};
-  const auto left = [](const std::string& text, std::size_t width) { return text + std::string(width - text.size(), ' '); };
-  const auto right = [](const std::string& text, std::size_t width) { return std::string(width - text.size(), ' ') + text; };
+  const auto left = [](const std::string& text, std::size_t width) {
+    return text + std::string(width - text.size(), ' ');
+  };
+  const auto right = [](const std::string& text, std::size_t width) {
+    return std::string(width - text.size(), ' ') + text;
+  };
   std::string table;
   for (const row& r : rows) {
     table += left(r.path, widths[0]) + "  " + left(r.leaf, widths[1]) + "  " + right(r.parameters, widths[2]) + "  " +

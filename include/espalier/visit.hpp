@@ -1,5 +1,5 @@
-// Visiting leaves in place: `tree_visit` calls a function with every leaf, in order; of several trees, with the leaves that
-// stand at the same place. What the function gets is a reference into the tree, as const as the tree.
+// Visiting leaves in place: `tree_visit` calls a function with every leaf, in order; of several trees, with the leaves
+// that stand at the same place. What the function gets is a reference into the tree, as const as the tree.
 //
 //   espalier::tree_visit([](double& p, double g) { p -= 0.1 * g; }, params, grads);
 //
@@ -12,17 +12,17 @@
 
 namespace espalier {
 
-// Calls f(leaf, rest leaves...) for every leaf of the first tree, in order. Rest trees need the first tree's structure, and
-// may be deeper: f gets the subtree that stands at the first tree's leaf (as jax.tree.map's prefix semantics). A
+// Calls f(leaf, rest leaves...) for every leaf of the first tree, in order. Rest trees need the first tree's structure,
+// and may be deeper: f gets the subtree that stands at the first tree's leaf (as jax.tree.map's prefix semantics). A
 // leaf_array can stand for any of them. Leaves of a tree passed as an rvalue arrive as rvalues. Throws structure_error,
 // before any call, if the structures differ.
-template <class F, class First, class... Rest>
-constexpr void tree_visit(F&& f, First&& first, Rest&&... rest) {
+template <class F, class First, class... Rest> constexpr void tree_visit(F&& f, First&& first, Rest&&... rest) {
   static_assert(detail::require_traversal<false, F, First, Rest...>());
   const detail::leaf_call<false, F, First, Rest...> leaf{f};
   detail::walk_together(
       "tree_visit",
-      [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA { detail::visit_tree(leaf, detail::no_path{}, lead, others...); },
+      [&](auto& lead, auto&&... others)
+          ESPALIER_INLINE_LAMBDA { detail::visit_tree(leaf, detail::no_path{}, lead, others...); },
       first, rest...);
 }
 
@@ -33,14 +33,14 @@ constexpr void tree_visit_with_path(F&& f, First&& first, Rest&&... rest) {
   const detail::leaf_call<true, F, First, Rest...> leaf{f};
   detail::walk_together(
       "tree_visit_with_path",
-      [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA { detail::visit_tree(leaf, path_view{}, lead, others...); }, first,
-      rest...);
+      [&](auto& lead, auto&&... others)
+          ESPALIER_INLINE_LAMBDA { detail::visit_tree(leaf, path_view{}, lead, others...); },
+      first, rest...);
 }
 
 namespace detail {
 
-template <class Children>
-inline constexpr bool any_const_child = false;
+template <class Children> inline constexpr bool any_const_child = false;
 template <std::size_t... I, class... T>
 inline constexpr bool any_const_child<ref_pack<std::index_sequence<I...>, T...>> = (std::is_const_v<T> || ...);
 template <class... T>
@@ -49,8 +49,7 @@ template <class A, class B>
 inline constexpr bool any_const_child<std::pair<A, B>> = std::is_const_v<A> || std::is_const_v<B>;
 
 // A node whose children cannot be assigned: immutable by its registration, or with const members or elements.
-template <class T>
-consteval bool rebuilt_only() {
+template <class T> consteval bool rebuilt_only() {
   if constexpr (is_product<T>) {
     return any_const_child<std::remove_cvref_t<decltype(node_of<T>::children(std::declval<T&>()))>>;
   } else if constexpr (requires { typename node_of<T>::element; }) {
@@ -60,8 +59,7 @@ consteval bool rebuilt_only() {
   }
 }
 
-template <class T>
-constexpr void replace(T& target, T&& value) {
+template <class T> constexpr void replace(T& target, T&& value) {
   if constexpr (std::is_move_assignable_v<T>) {
     target = std::move(value);
   } else {
@@ -78,28 +76,29 @@ ESPALIER_INLINE constexpr void update_tree(Leaf& leaf, Path path, T& tree, R&...
   if constexpr (kind_of<T> == node_kind::leaf) {
     tree = leaf(path, tree, rest...);
   } else if constexpr (rebuilt_only<T>()) {
-    auto make = [&]<class L>(type_tag<L>, const auto& at, auto& old, auto&... others) -> L { return leaf(at, old, others...); };
+    auto make = [&]<class L>(type_tag<L>, const auto& at, auto& old, auto&... others) -> L {
+      return leaf(at, old, others...);
+    };
     replace(tree, map_tree<T>(make, path, tree, rest...));
   } else {
-    for_each_child(
-        [&](const auto& key, auto& child, auto&... others)
-            ESPALIER_INLINE_LAMBDA { update_tree(leaf, path / key, child, others...); },
-        tree, rest...);
+    for_each_child([&](const auto& key, auto& child, auto&... others)
+                       ESPALIER_INLINE_LAMBDA { update_tree(leaf, path / key, child, others...); },
+                   tree, rest...);
   }
 }
 
 }  // namespace detail
 
-// Assigns f(leaf, rest leaves...) to every leaf of the first tree, in order: tree_map in place. Nodes that can only be rebuilt
-// (immutable registered nodes, structs with const members) are rebuilt and replaced. Throws structure_error before any
-// change if the structures differ; if f throws, the leaves before it have been updated.
-template <class F, class First, class... Rest>
-constexpr void tree_visit_update(F&& f, First& first, Rest&&... rest) {
+// Assigns f(leaf, rest leaves...) to every leaf of the first tree, in order: tree_map in place. Nodes that can only be
+// rebuilt (immutable registered nodes, structs with const members) are rebuilt and replaced. Throws structure_error
+// before any change if the structures differ; if f throws, the leaves before it have been updated.
+template <class F, class First, class... Rest> constexpr void tree_visit_update(F&& f, First& first, Rest&&... rest) {
   static_assert(detail::require_traversal<false, F, const First&, Rest...>());
   const detail::leaf_call<false, F, const First&, Rest...> leaf{f};
   detail::walk_together(
       "tree_visit_update",
-      [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA { detail::update_tree(leaf, detail::no_path{}, lead, others...); },
+      [&](auto& lead, auto&&... others)
+          ESPALIER_INLINE_LAMBDA { detail::update_tree(leaf, detail::no_path{}, lead, others...); },
       first, rest...);
 }
 

@@ -23,8 +23,8 @@ std::uint64_t engines::mlx::hash(std::uint64_t seed, const array& a) {
 }
 
 bool engines::mlx::transforming() {
-  // An array that is marked as a tracer answers is_tracer() with whether any transformation is under way: MLX exports no
-  // function that does.
+  // An array that is marked as a tracer answers is_tracer() with whether any transformation is under way: MLX exports
+  // no function that does.
   thread_local const mx::array probe = [] {
     mx::array marked(mx::Shape{}, mx::float32, nullptr, {});
     marked.set_tracer(true);
@@ -39,7 +39,8 @@ std::optional<std::string> engines::mlx::explain(const std::exception& failure) 
                          what.find("[async_eval] Not allowed inside a graph transformation") != std::string::npos ||
                          what.find("item() const can only be called on evaled arrays") != std::string::npos;
   if (evaluated) {
-    return "evaluated an array while it was traced (item(), eval() or the like). Inside a compiled function arrays have no "
+    return "evaluated an array while it was traced (item(), eval() or the like). Inside a compiled function arrays "
+           "have no "
            "values yet: return the array and read it after the call. MLX said: " +
            what;
   }

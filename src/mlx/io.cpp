@@ -31,17 +31,14 @@ bool is_utf8(std::string_view text) {
       return at < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[at])) : 0U;
     };
     const unsigned lead = byte(i);
-    const std::size_t length = lead < 0x80                   ? 1
-                               : lead >= 0xC2 && lead < 0xE0 ? 2
-                               : lead >= 0xE0 && lead < 0xF0 ? 3
-                                                             : 4;
+    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : 4;
     if (lead >= 0x80 && (lead < 0xC2 || lead > 0xF4)) return false;
     for (std::size_t j = 1; j < length; ++j) {
       if ((byte(i + j) & 0xC0) != 0x80) return false;
     }
     const unsigned second = byte(i + 1);
-    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
+    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) || (lead == 0xF0 && second < 0x90) ||
+        (lead == 0xF4 && second > 0x8F)) {
       return false;
     }
     i += length;
@@ -49,8 +46,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-template <class T>
-void append_number(std::string& out, T value, int base = 10) {
+template <class T> void append_number(std::string& out, T value, int base = 10) {
   char digits[32];
   out.append(digits, std::to_chars(digits, digits + sizeof(digits), value, base).ptr);
 }
@@ -59,20 +55,17 @@ std::string integer_tag(char sign, std::size_t bits) {
   return (sign == 'c' ? std::string("char") : std::string(1, sign)) + std::to_string(bits) + ":";
 }
 
-template <class T>
-using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-template <class T>
-void write_any_float(std::string& out, T value) {
+template <class T> void write_any_float(std::string& out, T value) {
   out += sizeof(T) == 4 ? "f32:" : "f64:";
   if (std::isnan(value)) {
     out += "nan:";
     append_number(out, std::bit_cast<bits_of<T>>(value), 16);
   } else {
     char digits[64];
-    out.append(
-        digits,
-        std::to_chars(digits, digits + sizeof(digits), value).ptr);  // the shortest that reads back the same
+    out.append(digits,
+               std::to_chars(digits, digits + sizeof(digits), value).ptr);  // the shortest that reads back the same
   }
 }
 
@@ -83,16 +76,14 @@ std::string_view take_token(std::string_view& in) {
   return token;
 }
 
-template <class T, class... Format>
-T parse(std::string_view digits, Format... format) {
+template <class T, class... Format> T parse(std::string_view digits, Format... format) {
   T value{};
   const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value, format...);
   if (fault != std::errc{} || end != digits.data() + digits.size()) throw bad_text{};
   return value;
 }
 
-template <class T>
-T read_any_float(std::string_view& in) {
+template <class T> T read_any_float(std::string_view& in) {
   read_exactly(in, sizeof(T) == 4 ? "f32:" : "f64:");
   std::string_view token = take_token(in);
   if (token.starts_with("nan")) {
@@ -255,9 +246,7 @@ std::string tensor_name(const path_view& path) {
   return name.empty() ? "." : name;
 }
 
-std::string text_key(const char* kind, const path_view& path) {
-  return std::string(kind) + ":" + path.dotted();
-}
+std::string text_key(const char* kind, const path_view& path) { return std::string(kind) + ":" + path.dotted(); }
 
 // How an array without elements is kept: MLX writes none.
 std::string empty_array_text(const mx::array& a) { return "array:" + describe_value(a); }
@@ -272,8 +261,7 @@ void join(std::string& entry, const std::string& text) { entry += (entry.empty()
 struct checkpoint_writer::contents {
   std::unordered_map<std::string, mx::array> arrays;
   std::unordered_map<std::string, std::string> metadata;
-  std::unordered_map<std::string, std::string>
-      printed;  // of every leaf and aux value, by dotted path: its key path
+  std::unordered_map<std::string, std::string> printed;  // of every leaf and aux value, by dotted path: its key path
   std::vector<mismatch> faults;
 
   // Notes what cannot be told apart or written.
@@ -283,8 +271,7 @@ struct checkpoint_writer::contents {
       faults.push_back({path.to_string(), "a path of UTF-8", "other bytes in a map key"});
     }
     if (dotted == "__metadata__") {
-      faults.push_back(
-          {path.to_string(), "a leaf of another name", "the name that safetensors keeps for metadata"});
+      faults.push_back({path.to_string(), "a leaf of another name", "the name that safetensors keeps for metadata"});
     }
     // An aux value of a registered node has the node's path, which may be that of its only, transparent,
     // child.
@@ -329,10 +316,9 @@ void checkpoint_writer::write(const std::filesystem::path& file, std::uint64_t s
   constexpr const char* operation = "save_safetensors";
   auto& [arrays, metadata, printed, faults] = *contents_;
   if (!faults.empty()) {
-    throw checkpoint_error(
-        "espalier: save_safetensors: '" + file.string() +
-            "' was not written: these leaves cannot be named, or not be held, in such a file:",
-        std::move(faults));
+    throw checkpoint_error("espalier: save_safetensors: '" + file.string() +
+                               "' was not written: these leaves cannot be named, or not be held, in such a file:",
+                           std::move(faults));
   }
   for (const auto& [key, text] : metadata) {
     if (!is_utf8(key) || !is_utf8(text))
@@ -378,17 +364,15 @@ void checkpoint_writer::write(const std::filesystem::path& file, std::uint64_t s
 struct checkpoint_reader::contents {
   std::filesystem::path path;
   std::shared_ptr<file_reader> file;
-  std::unordered_map<std::string, mx::array> arrays;      // what nobody asked for yet
-  std::unordered_map<std::string, std::string> metadata;  // the same
-  std::map<std::string, std::pair<std::string, std::string>>
-      nodes;  // of the tree, by dotted path: text and key path
+  std::unordered_map<std::string, mx::array> arrays;                 // what nobody asked for yet
+  std::unordered_map<std::string, std::string> metadata;             // the same
+  std::map<std::string, std::pair<std::string, std::string>> nodes;  // of the tree, by dotted path: text and key path
   std::vector<mx::array> used;
   std::vector<mismatch> faults;
   bool ours = false;
 };
 
-checkpoint_reader::checkpoint_reader(const std::filesystem::path& file)
-    : contents_(std::make_unique<contents>()) {
+checkpoint_reader::checkpoint_reader(const std::filesystem::path& file) : contents_(std::make_unique<contents>()) {
   constexpr const char* operation = "load_safetensors";
   std::error_code fault;
   if (!std::filesystem::exists(file, fault)) fail(operation, file, "does not exist");
@@ -445,8 +429,7 @@ std::optional<std::string> checkpoint_reader::text(const char* kind, const path_
     metadata.erase(entry);
     return text;
   }
-  if (const auto entry = arrays.find(tensor_name(path));
-      kind == std::string_view("leaf") && entry != arrays.end()) {
+  if (const auto entry = arrays.find(tensor_name(path)); kind == std::string_view("leaf") && entry != arrays.end()) {
     note(path, expected, describe_value(entry->second));
     arrays.erase(entry);
   } else {
@@ -486,10 +469,10 @@ void checkpoint_reader::finish() {
   for (const auto& [name, array] : arrays) unexpected.emplace(name, describe_value(array));
   for (const auto& [name, text] : unexpected) faults.push_back({name, "nothing", text});
   if (!faults.empty()) {
-    throw checkpoint_error(
-        "espalier: load_safetensors: '" + path.string() + "' does not fit the tree, which was left as it is" +
-            (ours ? "" : " (the file was not written by Espalier, so it has arrays only)") + ":",
-        std::move(faults));
+    throw checkpoint_error("espalier: load_safetensors: '" + path.string() +
+                               "' does not fit the tree, which was left as it is" +
+                               (ours ? "" : " (the file was not written by Espalier, so it has arrays only)") + ":",
+                           std::move(faults));
   }
   try {
     mx::eval(used);
@@ -497,8 +480,7 @@ void checkpoint_reader::finish() {
     fail("load_safetensors", path, std::string("cannot be read: ") + e.what());
   }
   if (file->failed())
-    fail("load_safetensors", path,
-         "is truncated or damaged: it ends before its arrays do. The tree was left as it is");
+    fail("load_safetensors", path, "is truncated or damaged: it ends before its arrays do. The tree was left as it is");
 }
 
 }  // namespace espalier::detail

@@ -169,8 +169,7 @@ void mlx_plan::omit_outputs(std::span<const std::size_t> passed_through) {
     if (std::find(passed_through.begin(), passed_through.end(), i) == passed_through.end()) {
       kept.push_back(outputs_[i]);
     } else if (outputs_[i].from != source::input) {
-      throw std::invalid_argument(
-          "espalier: only an output that passes an input through can be omitted from a plan");
+      throw std::invalid_argument("espalier: only an output that passes an input through can be omitted from a plan");
     }
   }
   outputs_ = std::move(kept);

@@ -17,7 +17,10 @@ struct pair {
 };
 struct number {
   template <class T>
-  requires std::is_arithmetic_v<T> T operator()(T x) const { return x; }
+    requires std::is_arithmetic_v<T>
+  T operator()(T x) const {
+    return x;
+  }
 };
 
 void use() {

@@ -54,8 +54,7 @@ template <class E, class F> std::string message(F&& f) {
 }
 
 void expect_words(const std::string& text, const std::vector<std::string>& words) {
-  for (const auto& word : words)
-    EXPECT_NE(text.find(word), std::string::npos) << "no \"" << word << "\" in: " << text;
+  for (const auto& word : words) EXPECT_NE(text.find(word), std::string::npos) << "no \"" << word << "\" in: " << text;
 }
 
 // A line of 64 equal pixels and a label.
@@ -113,16 +112,14 @@ TEST(digits_data, a_bad_line_is_named_by_file_line_and_column) {
   expect_refused(good + line("-1", "1"), {"line 2, column 1", "found '-1'"});
   expect_refused(good + line("0.5", "1"), {"line 2, column 1", "found '0.5'"});
   expect_refused(good + line("99999999999", "1"), {"found '99999999999'"});
-  expect_refused(good + line("0", "10"),
-                 {"line 2, column 65", "a label, a whole number from 0 to 9", "found '10'"});
+  expect_refused(good + line("0", "10"), {"line 2, column 65", "a label, a whole number from 0 to 9", "found '10'"});
   expect_refused(good + line("0", ""), {"line 2, column 65", "found nothing"});
   expect_refused(line("pixel", "label") + "\n" + good, {"line 1, column 1", "found 'pixel'", "header"});
 }
 
 TEST(digits_data, a_file_cut_off_in_the_middle_of_a_line_is_told_as_that) {
   const std::string two = line("3", "1") + "\n" + line("3", "1");
-  expect_refused(two.substr(0, two.size() - 40),
-                 {"line 2", "found 45", "ends in the middle", "complete copy"});
+  expect_refused(two.substr(0, two.size() - 40), {"line 2", "found 45", "ends in the middle", "complete copy"});
 }
 
 TEST(digits_data, an_error_shows_little_of_a_strange_file_and_no_control_characters) {
@@ -235,9 +232,9 @@ TEST(parse_options, nothing_said_means_the_defaults) {
 }
 
 TEST(parse_options, every_option_is_read) {
-  const options o = parse_options({"--data", "a.csv", "--epochs", "3", "--batch-size=32", "--learning-rate",
-                                   "1e-3", "--hidden", "8,4,2", "--seed", "18446744073709551615",
-                                   "--checkpoint", "c", "--resume", "--curve=x=y.svg"});
+  const options o =
+      parse_options({"--data", "a.csv", "--epochs", "3", "--batch-size=32", "--learning-rate", "1e-3", "--hidden",
+                     "8,4,2", "--seed", "18446744073709551615", "--checkpoint", "c", "--resume", "--curve=x=y.svg"});
   EXPECT_EQ(o.data, "a.csv");
   EXPECT_EQ(o.epochs, 3u);
   EXPECT_EQ(o.batch_size, 32u);
@@ -250,9 +247,7 @@ TEST(parse_options, every_option_is_read) {
   EXPECT_EQ(parse_options({"--epochs", "3", "--epochs", "4"}).epochs, 4u);
 }
 
-TEST(parse_options, help_wins_over_mistakes) {
-  EXPECT_TRUE(parse_options({"--epochs", "many", "--help"}).help);
-}
+TEST(parse_options, help_wins_over_mistakes) { EXPECT_TRUE(parse_options({"--epochs", "many", "--help"}).help); }
 
 TEST(parse_options, a_mistake_names_the_option_what_was_expected_and_what_was_found) {
   const auto said = [](std::vector<std::string> arguments) {
@@ -262,13 +257,11 @@ TEST(parse_options, a_mistake_names_the_option_what_was_expected_and_what_was_fo
   expect_words(said({"digits.csv"}), {"unknown option 'digits.csv'"});
   expect_words(said({""}), {"unknown option ''"});
   expect_words(said({"--epochs"}), {"option --epochs", "expected a value (N)", "end of the command line"});
-  expect_words(said({"--data", "--resume"}),
-               {"option --data", "expected a value (FILE)", "the option '--resume'"});
+  expect_words(said({"--data", "--resume"}), {"option --data", "expected a value (FILE)", "the option '--resume'"});
   expect_words(said({"--curve="}), {"option --curve", "an empty one"});
   expect_words(said({"--resume=yes"}), {"option --resume", "no value", "'yes'"});
   for (const char* bad : {"0", "-3", "2.5", "ten", "1000001", "99999999999999999999999", " 3"}) {
-    expect_words(said({"--batch-size", bad}),
-                 {"option --batch-size", "a whole number from 1 to 1000000", bad});
+    expect_words(said({"--batch-size", bad}), {"option --batch-size", "a whole number from 1 to 1000000", bad});
   }
   for (const char* bad : {"0", "-0.1", "nan", "inf", "1e999", "0.1x", "0,1", " 1"}) {
     expect_words(said({"--learning-rate", bad}), {"option --learning-rate", "a number above 0", bad});
@@ -280,10 +273,9 @@ TEST(parse_options, a_mistake_names_the_option_what_was_expected_and_what_was_fo
 }
 
 TEST(help_text, shows_every_option_and_the_defaults_given) {
-  expect_words(
-      help_text({.data = "here.csv", .epochs = 123, .hidden = {9, 8}}),
-      {"--data FILE", "[here.csv]", "--epochs N", "[123]", "--batch-size N", "--learning-rate X",
-       "--hidden A,B,..", "[9,8]", "--seed N", "--checkpoint FILE", "--resume", "--curve FILE", "--help"});
+  expect_words(help_text({.data = "here.csv", .epochs = 123, .hidden = {9, 8}}),
+               {"--data FILE", "[here.csv]", "--epochs N", "[123]", "--batch-size N", "--learning-rate X",
+                "--hidden A,B,..", "[9,8]", "--seed N", "--checkpoint FILE", "--resume", "--curve FILE", "--help"});
   std::istringstream lines(help_text());
   for (std::string text; std::getline(lines, text);) EXPECT_LE(text.size(), 110u) << text;
 }
@@ -298,17 +290,16 @@ TEST(to_svg, draws_axes_series_and_legend) {
   const std::string svg = to_svg({.batch_loss = {{0.5, 2.3}, {1, 0.4}, {1.5, 0.2}, {2, 0.1}},
                                   .epoch_loss = {{0.5, 1.3}, {1.5, 0.15}},
                                   .test_accuracy = {{1, 0.9}, {2, 0.97}}});
-  expect_words(svg, {"<svg", "</svg>", ">Epoch<", ">Training loss (cross-entropy)<", ">Test accuracy (%)<",
-                     ">100<", ">0.1<", ">1<", ">5<", "Loss, each mini-batch"});
+  expect_words(svg, {"<svg", "</svg>", ">Epoch<", ">Training loss (cross-entropy)<", ">Test accuracy (%)<", ">100<",
+                     ">0.1<", ">1<", ">5<", "Loss, each mini-batch"});
   EXPECT_EQ(occurrences(svg, "<circle"), 2u);
 }
 
 TEST(to_svg, points_that_cannot_be_drawn_break_the_line_and_never_reach_the_file) {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-  const std::string svg =
-      to_svg({.batch_loss = {{0, 1}, {1, nan}, {2, 1}, {3, inf}, {4, 0}, {5, -1}, {nan, 1}, {6, 1}},
-              .epoch_loss = {},
-              .test_accuracy = {{1, nan}, {2, 1}, {3, 7}}});
+  const std::string svg = to_svg({.batch_loss = {{0, 1}, {1, nan}, {2, 1}, {3, inf}, {4, 0}, {5, -1}, {nan, 1}, {6, 1}},
+                                  .epoch_loss = {},
+                                  .test_accuracy = {{1, nan}, {2, 1}, {3, 7}}});
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
@@ -317,8 +308,7 @@ TEST(to_svg, no_points_one_point_and_perfect_scores_still_give_a_picture) {
   for (const learning_curve& curve :
        {learning_curve{}, learning_curve{.batch_loss = {{0, 1}}, .epoch_loss = {}, .test_accuracy = {}},
         learning_curve{.batch_loss = {}, .epoch_loss = {{3, 1}}, .test_accuracy = {{3, 1}}},
-        learning_curve{
-            .batch_loss = {}, .epoch_loss = {{1, 1e-300}, {2, 1e300}}, .test_accuracy = {{1, 0}}}}) {
+        learning_curve{.batch_loss = {}, .epoch_loss = {{1, 1e-300}, {2, 1e300}}, .test_accuracy = {{1, 0}}}}) {
     const std::string svg = to_svg(curve);
     EXPECT_EQ(occurrences(svg, "</svg>"), 1u);
     EXPECT_EQ(svg.find("nan"), std::string::npos);
@@ -333,8 +323,7 @@ TEST(write_svg, writes_the_picture_or_names_the_file_that_it_cannot_write) {
   std::ostringstream written;
   written << std::ifstream(s.folder / "c.svg").rdbuf();
   EXPECT_EQ(written.str(), to_svg(curve));
-  expect_words(message<std::runtime_error>([&] { write_svg(s.folder / "no" / "c.svg", curve); }),
-               {"c.svg", "--curve"});
+  expect_words(message<std::runtime_error>([&] { write_svg(s.folder / "no" / "c.svg", curve); }), {"c.svg", "--curve"});
 }
 
 }  // namespace

@@ -35,9 +35,7 @@ struct train_state {
   mx::array steps;
 };
 
-model two_layers() {
-  return {{{mx::full({2, 2}, 2.0f), mx::full({2}, 1.0f)}, {mx::full({2, 2}, 3.0f), std::nullopt}}};
-}
+model two_layers() { return {{{mx::full({2, 2}, 2.0f), mx::full({2}, 1.0f)}, {mx::full({2, 2}, 3.0f), std::nullopt}}}; }
 
 mx::array forward(const model& net, mx::array h) {
   for (const linear& layer : net.layers) {
@@ -47,7 +45,7 @@ mx::array forward(const model& net, mx::array h) {
   return mx::sum(h);
 }
 
-// --- Inputs, in-out state, results. -------------------------------------------------------------------------------------------
+// --- Inputs, in-out state, results. ----------------------------------------------------------------------------------
 
 TEST(Compile, GivesWhatThePlainCallGives) {
   auto compiled = compile([](const model& net, const batch& b) { return forward(net, b.x); });
@@ -101,9 +99,8 @@ TEST(Compile, ReturnsAnyPytree) {
     std::string label;
     std::optional<mx::array> none;
   };
-  auto compiled = compile([](const mx::array& x) {
-    return outputs{x + x, {{"squares", {x * x, x}}}, "constant", std::nullopt};
-  });
+  auto compiled =
+      compile([](const mx::array& x) { return outputs{x + x, {{"squares", {x * x, x}}}, "constant", std::nullopt}; });
   for (const float v : {3.0f, 5.0f}) {
     const outputs o = compiled(mx::array(v));
     EXPECT_EQ(value_of(o.doubled), 2 * v);
@@ -180,8 +177,7 @@ struct immutable_cache {
 
 }  // namespace
 
-template <>
-struct espalier::pytree_node<immutable_cache> {
+template <> struct espalier::pytree_node<immutable_cache> {
   static auto children(const immutable_cache& c) { return std::tie(c.keys()); }
   static auto aux(const immutable_cache& c) { return c.used(); }
   static immutable_cache unflatten(int used, mx::array keys) { return {std::move(keys), used}; }
@@ -219,7 +215,7 @@ TEST(Compile, RebindsConstMembers) {
   EXPECT_EQ(value_of(v[1].x), 3.0f);
 }
 
-// --- What a trace depends on. ---------------------------------------------------------------------------------------------------
+// --- What a trace depends on. ----------------------------------------------------------------------------------------
 
 TEST(Compile, DifferentNestingHasDifferentTraces) {  // CASES 1
   using rows = std::vector<std::vector<mx::array>>;
@@ -317,7 +313,8 @@ TEST(Compile, StateMayGrowAndConstantsMayChange) {
     for (int i = 0; i < 3; ++i) step(g);
     ASSERT_EQ(g.items.size(), 3u);
     EXPECT_EQ(g.count, 3);
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(value_of(mx::sum(g.items[static_cast<std::size_t>(i)])), static_cast<float>(i));
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(value_of(mx::sum(g.items[static_cast<std::size_t>(i)])), static_cast<float>(i));
   }
   EXPECT_EQ(step.stats().traces, 3u);
   EXPECT_EQ(step.stats().hits, 3u);
@@ -368,13 +365,15 @@ TEST(Compile, TracesOnceOnANewThread) {  // CASES 14
   EXPECT_EQ(traces, 1u);
 }
 
-// --- Transformations. ------------------------------------------------------------------------------------------------------------
+// --- Transformations. ------------------------------------------------------------------------------------------------
 
 TEST(Compile, RunsInlineInsideTransformations) {
   auto square = compile([](const mx::array& x) { return x * x; });
-  const auto gradient = mx::grad(std::function<mx::array(const mx::array&)>([&](const mx::array& x) { return square(x); }));
+  const auto gradient =
+      mx::grad(std::function<mx::array(const mx::array&)>([&](const mx::array& x) { return square(x); }));
   EXPECT_EQ(value_of(gradient(mx::array(3.0f))), 6.0f);
-  const auto mapped = mx::vmap(std::function<mx::array(const mx::array&)>([&](const mx::array& x) { return square(x); }));
+  const auto mapped =
+      mx::vmap(std::function<mx::array(const mx::array&)>([&](const mx::array& x) { return square(x); }));
   EXPECT_EQ(value_of(mx::sum(mapped(mx::array({1.0f, 2.0f})))), 5.0f);
   EXPECT_EQ(square.stats().traces, 0u);
 }
@@ -387,10 +386,9 @@ TEST(Compile, ComposesWithItself) {
   EXPECT_EQ(inner.stats().traces, 0u);
 }
 
-// --- Misuse. -----------------------------------------------------------------------------------------------------------------------
+// --- Misuse. ---------------------------------------------------------------------------------------------------------
 
-template <class F>
-std::string message_of(F&& f) {
+template <class F> std::string message_of(F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -450,7 +448,8 @@ TEST(Compile, NamesTheFunctionThatEvaluatesATracedArray) {  // CASES 18
 }
 
 TEST(Compile, MaxTracesNamesWhatChanged) {  // CASES 10
-  auto step = compile<compile_options{.max_traces = 2}>([](const batch& b, int offset) { return b.x + static_cast<float>(offset); });
+  auto step = compile<compile_options{.max_traces = 2}>(
+      [](const batch& b, int offset) { return b.x + static_cast<float>(offset); });
   const batch b{mx::array(1.0f)};
   step(b, 0);
   step(b, 1);

@@ -144,8 +144,7 @@ TEST(ValueAndGrad, AllKindsOfCallables) {
   const mx::array x({1.0f, 2.0f});
   const mx::array captured({3.0f, 4.0f});
   expect_equal(espalier::grad([captured](mx::array y) { return mx::sum(y * captured); })(x), captured);
-  expect_equal(espalier::grad([](const auto& y) { return mx::sum(mx::square(y)); })(x),
-               mx::array({2.0f, 4.0f}));
+  expect_equal(espalier::grad([](const auto& y) { return mx::sum(mx::square(y)); })(x), mx::array({2.0f, 4.0f}));
   expect_equal(espalier::grad([](auto&& y) { return mx::sum(y); })(x), mx::array({1.0f, 1.0f}));
   expect_equal(espalier::grad([](auto... y) { return (mx::sum(y) + ...); })(x, x), mx::array({1.0f, 1.0f}));
   expect_equal(espalier::grad(functor{3.0f})(x), mx::array({3.0f, 3.0f}));
@@ -171,9 +170,7 @@ TEST(ValueAndGrad, OtherArgumentsArriveAsTheyWerePassed) {
 
 TEST(ValueAndGrad, TheSameArrayInTwoLeavesIsTwoParameters) {
   const mx::array x({2.0f});
-  const auto f = [](const std::pair<mx::array, mx::array>& p) {
-    return mx::sum(mx::square(p.first) * p.second);
-  };
+  const auto f = [](const std::pair<mx::array, mx::array>& p) { return mx::sum(mx::square(p.first) * p.second); };
   const auto gradient = espalier::grad(f)(std::pair(x, x));
   expect_equal(gradient.first, mx::array({8.0f}));
   expect_equal(gradient.second, mx::array({4.0f}));
@@ -189,8 +186,8 @@ TEST(ValueAndGrad, GradientsKeepThePrecisionOfTheirParameters) {
   const auto f = [](const std::pair<mx::array, mx::array>& p) {
     return mx::sum(mx::square(p.first)) + mx::astype(mx::sum(p.second), mx::float16);
   };
-  const auto gradient = espalier::grad(f)(
-      std::pair(mx::array({1.0f, 2.0f}, mx::float16), mx::array({1.0f, 2.0f}, mx::bfloat16)));
+  const auto gradient =
+      espalier::grad(f)(std::pair(mx::array({1.0f, 2.0f}, mx::float16), mx::array({1.0f, 2.0f}, mx::bfloat16)));
   expect_equal(gradient.first, mx::array({2.0f, 4.0f}, mx::float16));
   expect_equal(gradient.second, mx::array({1.0f, 1.0f}, mx::bfloat16));
 }
@@ -206,13 +203,12 @@ TEST(ValueAndGrad, Nests) {
 
   // The norm of a gradient as a loss: sum((2 w)^2) has gradient 8 w.
   const auto penalty = [](const std::map<std::string, mx::array>& w) {
-    const auto g = espalier::grad(
-        [](const std::map<std::string, mx::array>& v) { return mx::sum(mx::square(v.at("w"))); })(w);
+    const auto g =
+        espalier::grad([](const std::map<std::string, mx::array>& v) { return mx::sum(mx::square(v.at("w"))); })(w);
     return mx::sum(mx::square(g.at("w")));
   };
-  expect_equal(
-      espalier::grad(penalty)(std::map<std::string, mx::array>{{"w", mx::array({1.0f, 3.0f})}}).at("w"),
-      mx::array({8.0f, 24.0f}));
+  expect_equal(espalier::grad(penalty)(std::map<std::string, mx::array>{{"w", mx::array({1.0f, 3.0f})}}).at("w"),
+               mx::array({8.0f, 24.0f}));
 }
 
 // As jax.grad with has_aux: of x^2 beside aux x^3, the aux output has derivative 3 x^2.
@@ -241,13 +237,12 @@ TEST(ValueAndGrad, WorksInsideMlxCompileAndVmap) {
     expect_equal(out[2], mx::array({6.0f * y, 8.0f * y}));
     expect_equal(out[3], mx::array(2.0f * y));
   }
-  const auto each = mx::vmap(
-      [](const mx::array& x) { return espalier::grad([](const mx::array& y) { return y * y; })(x); });
+  const auto each =
+      mx::vmap([](const mx::array& x) { return espalier::grad([](const mx::array& y) { return y * y; })(x); });
   expect_equal(each(mx::array({1.0f, 2.0f, 3.0f})), mx::array({2.0f, 4.0f, 6.0f}));
 }
 
-template <class F>
-std::string message_of(F&& f) {
+template <class F> std::string message_of(F&& f) {
   try {
     f();
   } catch (const espalier::gradient_error& e) {
@@ -256,9 +251,7 @@ std::string message_of(F&& f) {
   return "no error";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(ValueAndGrad, ALossThatIsNoScalarIsNamed) {
   const auto same = [](const mx::array& x) { return x; };
@@ -274,9 +267,7 @@ TEST(ValueAndGrad, AnArgumentWithoutParametersIsNamed) {
   const auto f = [](const mx::array& x, const std::vector<mx::array>&) { return mx::sum(x); };
   const auto none = message_of([&] { espalier::grad<0, 1>(f)(mx::array({1.0f}), std::vector<mx::array>{}); });
   EXPECT_TRUE(contains(none, "argument 1 has no parameters")) << none;
-  const auto integers = message_of([&] {
-    espalier::grad<0>(f)(mx::array({1, 2}), std::vector<mx::array>{});
-  });
+  const auto integers = message_of([&] { espalier::grad<0>(f)(mx::array({1, 2}), std::vector<mx::array>{}); });
   EXPECT_TRUE(contains(integers, "argument 0 has no parameters")) << integers;
 }
 

@@ -43,16 +43,14 @@ class Checkpoint : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder =
-        fs::temp_directory_path() / ("espalier_io_" + name + "_" + std::to_string(std::random_device{}()));
+    folder = fs::temp_directory_path() / ("espalier_io_" + name + "_" + std::to_string(std::random_device{}()));
     fs::create_directories(folder);
     file = folder / "tree.safetensors";
   }
   void TearDown() override { fs::remove_all(folder); }
 
   // What a tree becomes that is saved, and loaded into `target`.
-  template <class T>
-  T through_file(const T& tree, T target) {
+  template <class T> T through_file(const T& tree, T target) {
     save_safetensors(file, tree);
     load_safetensors(file, target);
     return target;
@@ -62,17 +60,14 @@ class Checkpoint : public ::testing::Test {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  void write_bytes(const std::string& text) const {
-    std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
-  }
+  void write_bytes(const std::string& text) const { std::ofstream(file, std::ios::binary | std::ios::trunc) << text; }
 
   fs::path folder;
   fs::path file;
 };
 
 // The exception of a load, or an empty one.
-template <class T>
-checkpoint_error load_error(const fs::path& file, T& tree) {
+template <class T> checkpoint_error load_error(const fs::path& file, T& tree) {
   try {
     load_safetensors(file, tree);
   } catch (const checkpoint_error& e) {
@@ -81,8 +76,7 @@ checkpoint_error load_error(const fs::path& file, T& tree) {
   return checkpoint_error("no error");
 }
 
-template <class T>
-checkpoint_error save_error(const fs::path& file, const T& tree) {
+template <class T> checkpoint_error save_error(const fs::path& file, const T& tree) {
   try {
     save_safetensors(file, tree);
   } catch (const checkpoint_error& e) {
@@ -91,9 +85,7 @@ checkpoint_error save_error(const fs::path& file, const T& tree) {
   return checkpoint_error("no error");
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<mismatch> sorted(std::vector<mismatch> list) {
   std::sort(list.begin(), list.end(), [](const mismatch& a, const mismatch& b) {
@@ -143,8 +135,8 @@ TEST_F(Checkpoint, TensorsAreNamedByDottedPath) {
   const auto [arrays, metadata] = mx::load_safetensors(file.string());
   std::set<std::string> names;
   for (const auto& entry : arrays) names.insert(entry.first);
-  EXPECT_EQ(names, (std::set<std::string>{"layers.0.weight", "layers.0.bias", "layers.1.weight", "named.01",
-                                          "named.1", "steps"}));
+  EXPECT_EQ(names, (std::set<std::string>{"layers.0.weight", "layers.0.bias", "layers.1.weight", "named.01", "named.1",
+                                          "steps"}));
   EXPECT_TRUE(mx::array_equal(arrays.at("layers.0.weight"), make_model(3.0f).layers[0].weight).item<bool>());
   EXPECT_EQ(metadata.at("leaf:layers.0.stride"), "i32:3");
   EXPECT_EQ(metadata.at("espalier.structure_hash").size(), 16U);
@@ -153,8 +145,8 @@ TEST_F(Checkpoint, TensorsAreNamedByDottedPath) {
 TEST_F(Checkpoint, EveryDtypeOfMlxRoundTrips) {
   std::vector<mx::array> saved;
   std::vector<mx::array> target;
-  for (const mx::Dtype t : {mx::bool_, mx::uint8, mx::uint16, mx::uint32, mx::uint64, mx::int8, mx::int16,
-                            mx::int32, mx::int64, mx::float16, mx::bfloat16, mx::float32, mx::complex64}) {
+  for (const mx::Dtype t : {mx::bool_, mx::uint8, mx::uint16, mx::uint32, mx::uint64, mx::int8, mx::int16, mx::int32,
+                            mx::int64, mx::float16, mx::bfloat16, mx::float32, mx::complex64}) {
     saved.push_back(mx::array({1, 0, 1}, t));
     target.push_back(mx::zeros({3}, t));
   }
@@ -227,27 +219,25 @@ TEST_F(Checkpoint, EveryTypeOfLeafRoundTrips) {
 
 TEST_F(Checkpoint, FloatsRoundTripBitForBit) {
   std::vector<float> f;
-  for (const std::uint32_t bits :
-       {0x00000000U, 0x80000000U, 0x00000001U, 0x7F7FFFFFU, 0x7F800000U, 0xFF800000U, 0x7FC00000U,
-        0xFFC00001U, 0x7FABCDEFU, 0x3DCCCCCDU, 0x3F800001U}) {
+  for (const std::uint32_t bits : {0x00000000U, 0x80000000U, 0x00000001U, 0x7F7FFFFFU, 0x7F800000U, 0xFF800000U,
+                                   0x7FC00000U, 0xFFC00001U, 0x7FABCDEFU, 0x3DCCCCCDU, 0x3F800001U}) {
     f.push_back(std::bit_cast<float>(bits));
   }
   std::vector<double> d;
   for (const std::uint64_t bits : std::initializer_list<std::uint64_t>{
-           0x8000000000000000U, 0x0000000000000001U, 0x7FEFFFFFFFFFFFFFU, 0x7FF0000000000000U,
-           0xFFF8000000000001U, 0x3FB999999999999AU, 0x3FF0000000000001U}) {
+           0x8000000000000000U, 0x0000000000000001U, 0x7FEFFFFFFFFFFFFFU, 0x7FF0000000000000U, 0xFFF8000000000001U,
+           0x3FB999999999999AU, 0x3FF0000000000001U}) {
     d.push_back(std::bit_cast<double>(bits));
   }
   const std::pair saved(f, d);
-  const auto loaded =
-      through_file(saved, std::pair(std::vector<float>(f.size()), std::vector<double>(d.size())));
+  const auto loaded = through_file(saved, std::pair(std::vector<float>(f.size()), std::vector<double>(d.size())));
   EXPECT_EQ(std::memcmp(loaded.first.data(), f.data(), f.size() * sizeof(float)), 0);
   EXPECT_EQ(std::memcmp(loaded.second.data(), d.data(), d.size() * sizeof(double)), 0);
 }
 
 TEST_F(Checkpoint, StringsOfAnyBytesRoundTrip) {
-  const std::vector<std::string> saved{
-      "str:3:abc", "\xFF\xFE", std::string("\0x", 2), "\xED\xA0\x80", "\xC0\x80", "日本", "\xF0\x9F"};
+  const std::vector<std::string> saved{"str:3:abc", "\xFF\xFE", std::string("\0x", 2), "\xED\xA0\x80", "\xC0\x80",
+                                       "日本",      "\xF0\x9F"};
   EXPECT_EQ(through_file(saved, std::vector<std::string>(saved.size())), saved);
 }
 
@@ -255,8 +245,7 @@ TEST_F(Checkpoint, FalseNeverBecomesTrue) {
   struct flags {
     bool flag;
   };
-  for (const char* text :
-       {"False", "True", "1", "0", "bool:True", "bool:", "bool:true ", "i32:1", "str:4:true", ""}) {
+  for (const char* text : {"False", "True", "1", "0", "bool:True", "bool:", "bool:true ", "i32:1", "str:4:true", ""}) {
     mx::save_safetensors(file.string(), {{"x", mx::array(1.0f)}},
                          {{"espalier.version", "1"}, {"leaf:.flag", "x"}, {"leaf:flag", text}});
     flags target{false};
@@ -280,8 +269,8 @@ TEST_F(Checkpoint, TextOfAnotherTypeOrRangeIsRefused) {
   };
   EXPECT_TRUE(load("i8:127"));
   EXPECT_TRUE(load("i8:-128"));
-  for (const char* text : {"i8:128", "i8:-129", "i8:99999999999999999999", "i8:", "i8:1.5", "i8:1x", "u8:1",
-                           "i32:1", "i8:1,i8:2"}) {
+  for (const char* text :
+       {"i8:128", "i8:-129", "i8:99999999999999999999", "i8:", "i8:1.5", "i8:1x", "u8:1", "i32:1", "i8:1,i8:2"}) {
     EXPECT_FALSE(load(text)) << text;
   }
 }
@@ -313,8 +302,8 @@ struct with_aux {
   nothing empty;
   int listed;
 
-  static constexpr auto tree_aux = espalier::fields<&with_aux::table, &with_aux::by_id, &with_aux::ids,
-                                                    &with_aux::empty, &with_aux::listed>;
+  static constexpr auto tree_aux =
+      espalier::fields<&with_aux::table, &with_aux::by_id, &with_aux::ids, &with_aux::empty, &with_aux::listed>;
 };
 
 // CASES 23.
@@ -354,8 +343,7 @@ TEST_F(Checkpoint, AuxValuesRoundTrip) {
                         .empty = {},
                         .listed = 0};
   const with_aux loaded = through_file(saved, target);
-  EXPECT_TRUE(tree_equal(loaded, saved))
-      << espalier::tree_structure(loaded) << espalier::tree_structure(saved);
+  EXPECT_TRUE(tree_equal(loaded, saved)) << espalier::tree_structure(loaded) << espalier::tree_structure(saved);
   EXPECT_EQ(*loaded.cfg, *saved.cfg);
   EXPECT_EQ(loaded.by_id, saved.by_id);
   EXPECT_TRUE(std::signbit(*loaded.rate));
@@ -373,9 +361,7 @@ class frozen {
   int group() const { return group_; }
   auto tree_children() const { return std::tie(value_); }
   std::pair<int, bool> tree_aux() const { return {group_, true}; }
-  static frozen tree_unflatten(std::pair<int, bool> aux, mx::array value) {
-    return {std::move(value), aux.first};
-  }
+  static frozen tree_unflatten(std::pair<int, bool> aux, mx::array value) { return {std::move(value), aux.first}; }
 
  private:
   const mx::array value_;
@@ -384,8 +370,7 @@ class frozen {
 
 }  // namespace
 
-template <>
-struct espalier::pytree_node<quantized> {
+template <> struct espalier::pytree_node<quantized> {
   static auto children(auto&& q) { return std::tie(q.packed); }
   static auto aux(const quantized& q) { return q.bits; }
   static quantized unflatten(int bits, mx::array packed) { return {std::move(packed), bits}; }
@@ -517,8 +502,7 @@ struct renamed {
 
 }  // namespace
 
-template <>
-inline constexpr std::string_view espalier::pytree_name<renamed> = "renamed";
+template <> inline constexpr std::string_view espalier::pytree_name<renamed> = "renamed";
 
 namespace {
 
@@ -549,9 +533,7 @@ TEST_F(Checkpoint, LeavesOfOneDottedPathAreRefused) {
 
 TEST_F(Checkpoint, KeysThatAFileCannotHoldAreRefused) {
   EXPECT_EQ(save_error(file, std::map<std::string, int>{{"\xFF", 1}}).differences.size(), 1U);
-  EXPECT_EQ(
-      save_error(file, std::map<std::string, mx::array>{{"__metadata__", mx::array(1)}}).differences.size(),
-      1U);
+  EXPECT_EQ(save_error(file, std::map<std::string, mx::array>{{"__metadata__", mx::array(1)}}).differences.size(), 1U);
   EXPECT_FALSE(fs::exists(file));
 }
 
@@ -608,8 +590,7 @@ TEST_F(Checkpoint, ATruncatedFileChangesNothing) {
     write_bytes(whole.substr(0, whole.size() - lost));
     model target = make_model(1.0f);
     const auto e = load_error(file, target);
-    EXPECT_TRUE(contains(e.what(), "truncated") || contains(e.what(), "no safetensors file"))
-        << lost << e.what();
+    EXPECT_TRUE(contains(e.what(), "truncated") || contains(e.what(), "no safetensors file")) << lost << e.what();
     EXPECT_TRUE(tree_equal(target, make_model(1.0f)));
   }
 }
@@ -655,8 +636,7 @@ TEST_F(Checkpoint, AFailingSaveLeavesTheOldFile) {
 TEST_F(Checkpoint, ManyLargeArraysAreReadWhole) {
   std::vector<mx::array> saved;
   for (int i = 0; i < 12; ++i)
-    saved.push_back(
-        mx::random::normal({1 << 18}, mx::float32, mx::random::key(static_cast<std::uint64_t>(i))));
+    saved.push_back(mx::random::normal({1 << 18}, mx::float32, mx::random::key(static_cast<std::uint64_t>(i))));
   EXPECT_TRUE(tree_equal(through_file(saved, std::vector<mx::array>(12, mx::zeros({1 << 18}))), saved));
 }
 

@@ -86,16 +86,14 @@ const std::vector<graph> graphs = {
      [](const arrays& x) { return arrays{mx::matmul(x[0], mx::transpose(x[0]))}; }},
     {"reductions", normals({{3, 4}}),
      [](const arrays& x) {
-       return arrays{mx::sum(x[0]), mx::max(x[0], 1), mx::mean(x[0], 0, true), mx::argmin(x[0]),
-                     mx::logsumexp(x[0])};
+       return arrays{mx::sum(x[0]), mx::max(x[0], 1), mx::mean(x[0], 0, true), mx::argmin(x[0]), mx::logsumexp(x[0])};
      }},
     {"split", normals({{6, 2}}),
      [](const arrays& x) {
        const auto parts = mx::split(x[0], 3);
        return arrays{parts[2], parts[0], mx::sort(parts[1], 0)};
      }},
-    {"split_with_one_part_used", normals({{6, 2}}),
-     [](const arrays& x) { return arrays{mx::split(x[0], 3)[1]}; }},
+    {"split_with_one_part_used", normals({{6, 2}}), [](const arrays& x) { return arrays{mx::split(x[0], 3)[1]}; }},
     {"sibling_used_twice_in_one_op", normals({{6, 6}}),
      [](const arrays& x) {
        const auto parts = mx::split(x[0], 2, 1);
@@ -115,17 +113,12 @@ const std::vector<graph> graphs = {
      }},
     {"rms_norm_and_layer_norm", normals({{3, 8}, {8}}),
      [](const arrays& x) {
-       return arrays{mx::fast::rms_norm(x[0], x[1], 1e-5f),
-                     mx::fast::layer_norm(x[0], x[1], std::nullopt, 1e-5f)};
+       return arrays{mx::fast::rms_norm(x[0], x[1], 1e-5f), mx::fast::layer_norm(x[0], x[1], std::nullopt, 1e-5f)};
      }},
     {"attention", normals({{1, 2, 5, 8}, {1, 2, 5, 8}}),
-     [](const arrays& x) {
-       return arrays{mx::fast::scaled_dot_product_attention(x[0], x[1], x[1], 0.3f, "causal")};
-     }},
+     [](const arrays& x) { return arrays{mx::fast::scaled_dot_product_attention(x[0], x[1], x[1], 0.3f, "causal")}; }},
     {"gather_and_scatter",
-     [](std::uint64_t seed) {
-       return arrays{normal({5, 3}, seed), mx::array({4, 0, static_cast<int>(seed % 4)})};
-     },
+     [](std::uint64_t seed) { return arrays{normal({5, 3}, seed), mx::array({4, 0, static_cast<int>(seed % 4)})}; },
      [](const arrays& x) {
        const auto rows = mx::take(x[0], x[1], 0);
        return arrays{rows, mx::scatter_add(x[0], x[1], mx::expand_dims(rows, 1), 0)};
@@ -141,12 +134,9 @@ const std::vector<graph> graphs = {
      },
      [](const arrays& x) { return arrays{mx::slice_update(x[0], x[1], x[2], {0})}; }},
     {"sort_and_cumsum", normals({{4, 5}}),
-     [](const arrays& x) {
-       return arrays{mx::sort(x[0]), mx::argsort(x[0], 0), mx::cumsum(x[0], 1)};
-     }},
+     [](const arrays& x) { return arrays{mx::sort(x[0]), mx::argsort(x[0], 0), mx::cumsum(x[0], 1)}; }},
     {"softmax", normals({{4, 5}}), [](const arrays& x) { return arrays{mx::softmax(x[0], -1)}; }},
-    {"conv2d", normals({{1, 5, 5, 2}, {3, 2, 2, 2}}),
-     [](const arrays& x) { return arrays{mx::conv2d(x[0], x[1])}; }},
+    {"conv2d", normals({{1, 5, 5, 2}, {3, 2, 2, 2}}), [](const arrays& x) { return arrays{mx::conv2d(x[0], x[1])}; }},
     {"quantized_matmul", normals({{2, 64}, {8, 64}}),
      [](const arrays& x) {
        const auto q = mx::quantize(x[1], 32, 4);
@@ -177,37 +167,23 @@ const std::vector<graph> graphs = {
      }},
     {"checkpoint", normals({{4}}),
      [](const arrays& x) {
-       const auto f =
-           mx::checkpoint([](const arrays& p) { return arrays{mx::sum(mx::square(mx::square(p[0])))}; });
+       const auto f = mx::checkpoint([](const arrays& p) { return arrays{mx::sum(mx::square(mx::square(p[0])))}; });
        return arrays{f(x)[0], mx::grad([f](const arrays& p) { return f(p)[0]; })(x)[0]};
      }},
     {"vmap", normals({{4, 3}}),
-     [](const arrays& x) {
-       return arrays{mx::vmap([](const mx::array& row) { return mx::cumsum(row, 0); })(x[0])};
-     }},
+     [](const arrays& x) { return arrays{mx::vmap([](const mx::array& row) { return mx::cumsum(row, 0); })(x[0])}; }},
     {"compiled_function_inside", normals({{4}}),
-     [](const arrays& x) {
-       return mx::compile([](const arrays& y) { return arrays{mx::abs(y[0]) + y[0]}; })(x);
-     }},
-    {"pass_through_swapped", normals({{4}, {4}, {}}),
-     [](const arrays& x) {
-       return arrays{x[1], x[2], x[0]};
-     }},
-    {"pass_through_and_used", normals({{4}, {4}}),
-     [](const arrays& x) {
-       return arrays{x[0], x[0] + x[1], x[1]};
-     }},
-    {"stop_gradient_of_an_input", normals({{4}}),
-     [](const arrays& x) { return arrays{mx::stop_gradient(x[0])}; }},
+     [](const arrays& x) { return mx::compile([](const arrays& y) { return arrays{mx::abs(y[0]) + y[0]}; })(x); }},
+    {"pass_through_swapped", normals({{4}, {4}, {}}), [](const arrays& x) { return arrays{x[1], x[2], x[0]}; }},
+    {"pass_through_and_used", normals({{4}, {4}}), [](const arrays& x) { return arrays{x[0], x[0] + x[1], x[1]}; }},
+    {"stop_gradient_of_an_input", normals({{4}}), [](const arrays& x) { return arrays{mx::stop_gradient(x[0])}; }},
     {"same_output_twice", normals({{4}}),
      [](const arrays& x) {
        const auto y = mx::sort(x[0]);
        return arrays{y, mx::flatten(y), y, mx::cumsum(y, 0)};
      }},
     {"equal_expressions", normals({{4}}),
-     [](const arrays& x) {
-       return arrays{mx::sort(x[0]), mx::sort(x[0]), mx::sort(x[0]) + mx::sort(x[0])};
-     }},
+     [](const arrays& x) { return arrays{mx::sort(x[0]), mx::sort(x[0]), mx::sort(x[0]) + mx::sort(x[0])}; }},
     {"same_input_twice_in_one_op", normals({{3, 3}}),
      [](const arrays& x) {
        const auto y = mx::sort(x[0]);
@@ -216,8 +192,7 @@ const std::vector<graph> graphs = {
     {"constant_outputs", normals({{}}),
      [](const arrays& x) {
        const mx::array one(1.0f);
-       return arrays{one,          mx::array(1.0f), x[0] + one, one, mx::array({1, 2, 3}), mx::zeros({2, 2}),
-                     mx::arange(4)};
+       return arrays{one, mx::array(1.0f), x[0] + one, one, mx::array({1, 2, 3}), mx::zeros({2, 2}), mx::arange(4)};
      }},
     {"constants_evaluated_in_the_trace", normals({{4}}),
      [](const arrays& x) {
@@ -227,18 +202,11 @@ const std::vector<graph> graphs = {
      }},
     {"unused_inputs", normals({{4}, {4}, {4}}), [](const arrays& x) { return arrays{mx::cumsum(x[1], 0)}; }},
     {"no_outputs", normals({{4}}), [](const arrays&) { return arrays{}; }},
-    {"no_inputs", normals({}),
-     [](const arrays&) {
-       return arrays{mx::arange(3), mx::array(2)};
-     }},
+    {"no_inputs", normals({}), [](const arrays&) { return arrays{mx::arange(3), mx::array(2)}; }},
     {"zero_size", normals({{0, 3}, {3}}),
-     [](const arrays& x) {
-       return arrays{x[0] + x[1], mx::sum(x[0], 0), mx::concatenate({x[0], x[0]}), x[0]};
-     }},
+     [](const arrays& x) { return arrays{x[0] + x[1], mx::sum(x[0], 0), mx::concatenate({x[0], x[0]}), x[0]}; }},
     {"shapes_of_rank_12", normals({{1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2}}),
-     [](const arrays& x) {
-       return arrays{mx::transpose(x[0]), mx::sort(x[0])};
-     }},
+     [](const arrays& x) { return arrays{mx::transpose(x[0]), mx::sort(x[0])}; }},
 };
 
 class plan_replays : public testing::TestWithParam<graph> {};
@@ -301,9 +269,8 @@ TEST(plan, keeps_a_lazy_load_as_a_constant) {
   const auto saved = normal({3}, 1);
   mx::save(file, saved);
   const arrays inputs = {normal({3}, 2)};
-  const auto plan = mlx_plan::record(pointers(inputs), [&](const arrays& x) {
-    return arrays{mx::load(file), mx::load(file) - x[0]};
-  });
+  const auto plan = mlx_plan::record(pointers(inputs),
+                                     [&](const arrays& x) { return arrays{mx::load(file), mx::load(file) - x[0]}; });
   const auto first = replayed(plan, inputs);
   expect_same(first, {saved, saved - inputs[0]});
   std::filesystem::remove(file);
@@ -312,9 +279,7 @@ TEST(plan, keeps_a_lazy_load_as_a_constant) {
 
 TEST(plan, reports_pass_through_outputs_and_can_omit_them) {
   const arrays x = {normal({3}, 1), normal({3}, 2), normal({3}, 3)};
-  auto plan = mlx_plan::record(pointers(x), [](const arrays& y) {
-    return arrays{y[2], y[0] + y[1], y[1], y[1]};
-  });
+  auto plan = mlx_plan::record(pointers(x), [](const arrays& y) { return arrays{y[2], y[0] + y[1], y[1], y[1]}; });
   EXPECT_EQ(plan.passed_through(0), 2U);
   EXPECT_EQ(plan.passed_through(1), std::nullopt);
   EXPECT_EQ(plan.passed_through(2), 1U);
@@ -378,9 +343,8 @@ TEST(plan, throws_what_the_function_throws_and_keeps_nothing) {
   EXPECT_TRUE(constant.is_donatable());  // no trace holds it
   fail = false;
   expect_same(replayed(mlx_plan::record(pointers(x), f), x), f(x));
-  EXPECT_THROW(
-      mlx_plan::record(pointers(x), [](const arrays& y) { return arrays{mx::matmul(y[0], mx::eye(5))}; }),
-      std::invalid_argument);
+  EXPECT_THROW(mlx_plan::record(pointers(x), [](const arrays& y) { return arrays{mx::matmul(y[0], mx::eye(5))}; }),
+               std::invalid_argument);
 }
 
 TEST(plan, refuses_to_evaluate_a_placeholder) {
@@ -461,8 +425,7 @@ TEST(plan, lets_mlx_update_dropped_state_in_place) {
   const mx::array one(1.0f);
   mx::eval(x);
   const auto plan = mlx_plan::record(std::array<const mx::array*, 2>{&x, &one}, [](const arrays& y) {
-    return arrays{
-        mx::slice_update(mx::abs(y[0]) + y[1], mx::expand_dims(y[1], 0), mx::Shape{0}, mx::Shape{1})};
+    return arrays{mx::slice_update(mx::abs(y[0]) + y[1], mx::expand_dims(y[1], 0), mx::Shape{0}, mx::Shape{1})};
   });
   arrays out;
   const auto step = [&] {
@@ -526,9 +489,8 @@ TEST(plan, replays_on_four_threads_each_with_its_own_plan) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&wrong, t] {
       arrays x = {mx::full({8}, static_cast<float>(t)), mx::array(1.0f)};
-      const auto plan = mlx_plan::record(pointers(x), [](const arrays& y) {
-        return arrays{mx::cumsum(mx::sort(y[0]), 0) * y[1], y[1] + y[1]};
-      });
+      const auto plan = mlx_plan::record(
+          pointers(x), [](const arrays& y) { return arrays{mx::cumsum(mx::sort(y[0]), 0) * y[1], y[1] + y[1]}; });
       arrays out;
       for (int i = 0; i < 200; ++i) {
         plan.replay(pointers(x), out);

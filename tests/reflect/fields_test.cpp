@@ -73,8 +73,7 @@ template <class... A> struct fields_are {
     return (std::is_same_v<field_t<T, I>, A> && ...);
   }
   template <class T>
-  static constexpr bool of =
-      field_count_v<T> == sizeof...(A) && check<T>(std::make_index_sequence<sizeof...(A)>());
+  static constexpr bool of = field_count_v<T> == sizeof...(A) && check<T>(std::make_index_sequence<sizeof...(A)>());
 };
 
 // Weights that may be missing (CASES 26).
@@ -119,7 +118,7 @@ struct erased {
   std::function<void()> b;
   std::function<int(int)> c;
   void (*d)(int);
-  int inner::*e;
+  int inner::* e;
   erased* f;
 };
 static_assert(field_count_v<erased> == 6);
@@ -224,8 +223,7 @@ template <class T, int N> struct templated {
   std::array<T, N> b;
   std::vector<templated> c;
 };
-static_assert(
-    fields_are<float, std::array<float, 3>, std::vector<templated<float, 3>>>::of<templated<float, 3>>);
+static_assert(fields_are<float, std::array<float, 3>, std::vector<templated<float, 3>>>::of<templated<float, 3>>);
 
 // Two hundred fields, in twenty rows of ten.
 struct wide {
@@ -265,8 +263,7 @@ struct with_base : inner {
 static_assert(reflectable<linear> && reflectable<const linear> && reflectable<nothing>);
 static_assert(reflectable<with_c_array> && reflectable<with_base>, "so that our sentence says what is wrong");
 static_assert(!reflectable<int> && !reflectable<void> && !reflectable<int[3]> && !reflectable<linear[2]>);
-static_assert(!reflectable<linear&> && !reflectable<linear*> && !reflectable<void()> &&
-              !reflectable<incomplete>);
+static_assert(!reflectable<linear&> && !reflectable<linear*> && !reflectable<void()> && !reflectable<incomplete>);
 static_assert(!reflectable<either> && !reflectable<std::string> && !reflectable<std::vector<int>>);
 static_assert(!reflectable<with_constructor> && !reflectable<with_private> && !reflectable<with_virtual>);
 static_assert(!reflectable<decltype([] {})> && !reflectable<decltype([x = 1] { return x; })>);
@@ -317,8 +314,7 @@ TEST(fields, of_a_local_type_are_found) {
   };
   local value{array(1.0), array(2.0), 3};
   EXPECT_EQ(field_count_v<local>, 3u);
-  EXPECT_EQ(
-      with_fields(value, [](array& a, std::optional<array>& b, int& c) { return a.data + b->data + c; }), 6);
+  EXPECT_EQ(with_fields(value, [](array& a, std::optional<array>& b, int& c) { return a.data + b->data + c; }), 6);
 }
 
 TEST(fields, are_all_two_hundred_there) {

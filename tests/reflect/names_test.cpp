@@ -26,7 +26,7 @@ template <class T, auto N> struct templated {
 };
 struct refers {
   const char* text;
-  int point::*member;
+  int point::* member;
 };
 
 }  // namespace named
@@ -69,8 +69,8 @@ static_assert(field_names_v<const named::point> == field_names_v<named::point>);
 TEST(names, are_those_of_the_definition) {
   EXPECT_EQ(of<named::point>(), (names{"x", "y"}));
   EXPECT_EQ(of<named::refers>(), (names{"text", "member"}));
-  EXPECT_EQ(of<node>(), (names{"empty", "also_empty", "number", "maybe", "children", "next", "by_name",
-                               "anything", "lock", "last"}));
+  EXPECT_EQ(of<node>(), (names{"empty", "also_empty", "number", "maybe", "children", "next", "by_name", "anything",
+                               "lock", "last"}));
   EXPECT_EQ(of<awkward>(), (names{"_", "__a1", "value", "nowhere_object", "to", "X9_", "operator_"}));
 }
 

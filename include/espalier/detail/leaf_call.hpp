@@ -8,28 +8,23 @@
 
 namespace espalier {
 
-template <class T, class U>
-class leaf_array;
+template <class T, class U> class leaf_array;
 
 namespace detail {
 
-template <class T>
-struct leaf_array_parts {
+template <class T> struct leaf_array_parts {
   static constexpr bool is_leaf_array = false;
 };
-template <class T, class U>
-struct leaf_array_parts<leaf_array<T, U>> {
+template <class T, class U> struct leaf_array_parts<leaf_array<T, U>> {
   static constexpr bool is_leaf_array = true;
   using tree = T;
   using leaf = U;
 };
-template <class T>
-inline constexpr bool is_leaf_array = leaf_array_parts<std::remove_cvref_t<T>>::is_leaf_array;
+template <class T> inline constexpr bool is_leaf_array = leaf_array_parts<std::remove_cvref_t<T>>::is_leaf_array;
 
-// --- What is walked for an argument: the tree itself, or a cursor into a leaf_array. -------------------------------------
+// --- What is walked for an argument: the tree itself, or a cursor into a leaf_array. ---------------------------------
 
-template <class T>
-ESPALIER_INLINE constexpr decltype(auto) walked(T& tree) {
+template <class T> ESPALIER_INLINE constexpr decltype(auto) walked(T& tree) {
   if constexpr (is_leaf_array<T>) {
     return leaf_cursor<std::remove_pointer_t<decltype(tree.data())>>{tree.data()};
   } else {
@@ -37,8 +32,7 @@ ESPALIER_INLINE constexpr decltype(auto) walked(T& tree) {
   }
 }
 
-template <class T>
-ESPALIER_INLINE constexpr const auto& structure_tree(const T& tree) {
+template <class T> ESPALIER_INLINE constexpr const auto& structure_tree(const T& tree) {
   if constexpr (is_leaf_array<T>) {
     return tree.structure().tree();
   } else {
@@ -47,8 +41,7 @@ ESPALIER_INLINE constexpr const auto& structure_tree(const T& tree) {
 }
 
 // The zip of types that a traversal starts with. A leaf_array in front is led by its structure.
-template <class First, class... Rest>
-struct walked_zip {
+template <class First, class... Rest> struct walked_zip {
   using type = types<std::remove_cvref_t<decltype(walked(std::declval<First&>()))>,
                      std::remove_cvref_t<decltype(walked(std::declval<Rest&>()))>...>;
 };
@@ -60,10 +53,8 @@ struct walked_zip<First, Rest...> {
                      std::remove_cvref_t<decltype(walked(std::declval<Rest&>()))>...>;
 };
 
-template <class>
-struct survey_of_zip;
-template <class First, class... Rest>
-struct survey_of_zip<types<First, Rest...>> {
+template <class> struct survey_of_zip;
+template <class First, class... Rest> struct survey_of_zip<types<First, Rest...>> {
   using type = survey_of<First, Rest...>;
 };
 
@@ -71,27 +62,22 @@ struct survey_of_zip<types<First, Rest...>> {
 template <class First, class... Rest>
 using leaf_zips = typename survey_of_zip<typename walked_zip<First, Rest...>::type>::type::leaves;
 
-// --- The types at a leaf. --------------------------------------------------------------------------------------------------
+// --- The types at a leaf. --------------------------------------------------------------------------------------------
 
 // What the function receives for a leaf (or subtree, or cursor) L of an argument `Root&&`.
-template <class Root, class L>
-struct leaf_argument {
+template <class Root, class L> struct leaf_argument {
   using type = forwarded_leaf<Root, std::conditional_t<std::is_const_v<std::remove_reference_t<Root>>, const L, L>>;
 };
-template <class Root, class U>
-struct leaf_argument<Root, leaf_cursor<U>> : leaf_argument<Root, U> {};
+template <class Root, class U> struct leaf_argument<Root, leaf_cursor<U>> : leaf_argument<Root, U> {};
 
 // The call at one zip: with the path in front if the traversal has paths, without the slot that leads a leaf_array.
-template <bool WithPath, class Roots, class Zip>
-struct call_at;
+template <bool WithPath, class Roots, class Zip> struct call_at;
 template <class... Root, class... L>
   requires(sizeof...(Root) == sizeof...(L))
 struct call_at<false, types<Root...>, types<L...>> {
   using leaf = std::tuple_element_t<0, std::tuple<std::remove_cvref_t<typename leaf_argument<Root, L>::type>...>>;
-  template <class F>
-  static constexpr bool possible = std::is_invocable_v<F&, typename leaf_argument<Root, L>::type...>;
-  template <class F>
-  using result = std::invoke_result_t<F&, typename leaf_argument<Root, L>::type...>;
+  template <class F> static constexpr bool possible = std::is_invocable_v<F&, typename leaf_argument<Root, L>::type...>;
+  template <class F> using result = std::invoke_result_t<F&, typename leaf_argument<Root, L>::type...>;
 };
 template <class... Root, class... L>
   requires(sizeof...(Root) == sizeof...(L))
@@ -106,44 +92,39 @@ template <bool WithPath, class... Root, class Slot, class... L>
   requires(sizeof...(Root) == sizeof...(L))
 struct call_at<WithPath, types<Root...>, types<Slot, L...>> : call_at<WithPath, types<Root...>, types<L...>> {};
 
-template <class F, bool WithPath, class... Root>
-struct calls {
-  template <class Zip>
-  struct impossible : std::false_type {};
+template <class F, bool WithPath, class... Root> struct calls {
+  template <class Zip> struct impossible : std::false_type {};
   template <class First, class... Rest>
     requires(kind_of<First> == node_kind::leaf)
   struct impossible<types<First, Rest...>>
       : std::bool_constant<!call_at<WithPath, types<Root...>, types<First, Rest...>>::template possible<F>> {};
 
-  template <class... Zip>
-  static consteval bool all_possible(types<Zip...>) {
+  template <class... Zip> static consteval bool all_possible(types<Zip...>) {
     return (call_at<WithPath, types<Root...>, Zip>::template possible<F> && ...);
   }
 };
 
-template <class Where>
-struct function_cannot_take_leaf {
-  static_assert(always_false<Where>,
-                "espalier: the function cannot take a leaf of this tree (the first such leaf's key path and the types given to "
-                "the function are named beside this message). Let it take every leaf type, by const reference if the tree is "
-                "const, or map some leaves only with tree_map_only<T>");
+template <class Where> struct function_cannot_take_leaf {
+  static_assert(
+      always_false<Where>,
+      "espalier: the function cannot take a leaf of this tree (the first such leaf's key path and the types given to "
+      "the function are named beside this message). Let it take every leaf type, by const reference if the tree is "
+      "const, or map some leaves only with tree_map_only<T>");
 };
 
-template <class Where>
-struct leaf_array_needs_same_structure {
-  static_assert(always_false<Where>,
-                "espalier: a leaf_array beside a tree must have exactly the tree's structure (the key path where they differ is "
-                "named beside this message)");
+template <class Where> struct leaf_array_needs_same_structure {
+  static_assert(
+      always_false<Where>,
+      "espalier: a leaf_array beside a tree must have exactly the tree's structure (the key path where they differ is "
+      "named beside this message)");
 };
 
-template <class Zip>
-struct beside_more_than_a_slot : std::false_type {};
+template <class Zip> struct beside_more_than_a_slot : std::false_type {};
 template <class First, class S>
   requires(kind_of<First> == node_kind::leaf)
 struct beside_more_than_a_slot<types<First, S>> : std::bool_constant<!is_slot<S>> {};
 
-template <class First, class Structure, class... Zip>
-consteval bool require_exact(types<Zip...>) {
+template <class First, class Structure, class... Zip> consteval bool require_exact(types<Zip...>) {
   if constexpr ((beside_more_than_a_slot<Zip>::value || ...)) {
     constexpr auto path = fault_path_string<beside_more_than_a_slot, types<First, Structure>>();
     return sizeof(leaf_array_needs_same_structure<at_path<path, First>>) == 0;
@@ -153,26 +134,25 @@ consteval bool require_exact(types<Zip...>) {
 }
 
 // One rest tree against the first tree's structure. A leaf_array gives one value per leaf, so it must not be deeper.
-template <class Lead, class Rest>
-consteval bool require_rest() {
+template <class Lead, class Rest> consteval bool require_rest() {
   if constexpr (is_leaf_array<Rest>) {
     using structure = std::remove_cvref_t<decltype(structure_tree(std::declval<const Rest&>()))>;
-    return require_trees<Lead, structure>() && require_exact<Lead, structure>(typename survey_of<Lead, structure>::leaves{});
+    return require_trees<Lead, structure>() &&
+           require_exact<Lead, structure>(typename survey_of<Lead, structure>::leaves{});
   } else {
     return require_trees<Lead, Rest>();
   }
 }
 
 // The compile-time checks of a traversal: all are trees, the rest trees fit, the function takes every leaf.
-template <bool WithPath, class F, class... Root>
-consteval bool require_traversal() {
+template <bool WithPath, class F, class... Root> consteval bool require_traversal() {
   return []<class First, class... Rest>(type_tag<types<First, Rest...>>) {
     using lead = std::remove_cvref_t<decltype(structure_tree(std::declval<const First&>()))>;
     if constexpr (!(require_trees<lead>() && (require_rest<lead, Rest>() && ...))) {
       return false;
     } else if constexpr (!calls<F, WithPath, Root...>::all_possible(leaf_zips<First, Rest...>{})) {
-      constexpr auto path =
-          fault_path_string<calls<F, WithPath, Root...>::template impossible, typename walked_zip<First, Rest...>::type>();
+      constexpr auto path = fault_path_string<calls<F, WithPath, Root...>::template impossible,
+                                              typename walked_zip<First, Rest...>::type>();
       return sizeof(function_cannot_take_leaf<at_path<path, First, Rest...>>) == 0;
     } else {
       return true;
@@ -180,11 +160,10 @@ consteval bool require_traversal() {
   }(type_tag<types<std::remove_cvref_t<Root>...>>{});
 }
 
-// --- The call itself. -------------------------------------------------------------------------------------------------------
+// --- The call itself. ------------------------------------------------------------------------------------------------
 
 // The leaf that a place holds: where a cursor stands, its next value.
-template <class Leaf>
-ESPALIER_INLINE constexpr auto& take(Leaf& leaf) {
+template <class Leaf> ESPALIER_INLINE constexpr auto& take(Leaf& leaf) {
   if constexpr (is_cursor<std::remove_cv_t<Leaf>>) {
     return *leaf.next++;
   } else {
@@ -196,8 +175,7 @@ template <class Root, class Leaf>
 using taken = forwarded_leaf<Root, std::remove_reference_t<decltype(take(std::declval<Leaf&>()))>>;
 
 // Calls f with a leaf and what stands beside it, each as its argument was passed.
-template <bool WithPath, class F, class... Root>
-struct leaf_call {
+template <bool WithPath, class F, class... Root> struct leaf_call {
   F& f;
 
   template <class Path, class... Leaf>
@@ -221,7 +199,8 @@ struct leaf_call {
 
 // Checks at run time that the structures agree, then calls action(lead, others...) with what is to be walked.
 template <class Action, class First, class... Rest>
-ESPALIER_INLINE constexpr decltype(auto) walk_together([[maybe_unused]] const char* operation, Action&& action, First& first, Rest&... rest) {
+ESPALIER_INLINE constexpr decltype(auto) walk_together([[maybe_unused]] const char* operation, Action&& action,
+                                                       First& first, Rest&... rest) {
   std::size_t position = 0;
   (require_match(operation, ++position, structure_tree(first), structure_tree(rest)), ...);
   (void)position;
@@ -232,8 +211,7 @@ ESPALIER_INLINE constexpr decltype(auto) walk_together([[maybe_unused]] const ch
   }
 }
 
-template <bool WithPath>
-constexpr auto start_path() {
+template <bool WithPath> constexpr auto start_path() {
   if constexpr (WithPath) {
     return path_view{};
   } else {

@@ -1,5 +1,5 @@
-// Whether two trees whose types agree also agree in what types do not know: sizes, map keys, which optionals are engaged,
-// which alternatives are held, aux data.
+// Whether two trees whose types agree also agree in what types do not know: sizes, map keys, which optionals are
+// engaged, which alternatives are held, aux data.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,12 @@ namespace espalier::detail {
 // Reporters: the first stops at the first difference and costs no more than the comparisons.
 struct any_mismatch {
   static constexpr bool stops = true;
-  template <class Path, class Describe>
-  constexpr void operator()(const Path&, Describe&&) const {}
+  template <class Path, class Describe> constexpr void operator()(const Path&, Describe&&) const {}
 };
 struct all_mismatches {
   static constexpr bool stops = false;
   std::vector<mismatch>& found;
-  template <class Describe>
-  void operator()(const path_view& path, Describe&& describe) {
+  template <class Describe> void operator()(const path_view& path, Describe&& describe) {
     mismatch m = describe();
     m.path = path.to_string() + m.path;
     found.push_back(std::move(m));
@@ -55,7 +53,8 @@ bool match_aux(Report& report, Path path, const A& a, const B& b) {
         if (!same) {
           report(path, [&] {
             std::string name;
-            if constexpr (requires { node_of<A>::template aux_key<J>(); }) print_key(name, node_of<A>::template aux_key<J>());
+            if constexpr (requires { node_of<A>::template aux_key<J>(); })
+              print_key(name, node_of<A>::template aux_key<J>());
             return mismatch{name, "aux " + describe_value(x), "aux " + describe_value(y)};
           });
         }
@@ -142,8 +141,8 @@ constexpr bool match(Report& report, Path path, const A& a, const B& b) {
 
 // Apart from the check, and not inlined, so that the check is small.
 template <class First, class Rest>
-[[noreturn, gnu::noinline, gnu::cold]] void throw_mismatches(const char* operation, std::size_t position, const First& first,
-                                                             const Rest& rest) {
+[[noreturn, gnu::noinline, gnu::cold]] void throw_mismatches(const char* operation, std::size_t position,
+                                                             const First& first, const Rest& rest) {
   std::vector<mismatch> found;
   all_mismatches report{found};
   match(report, path_view{}, first, rest);
@@ -154,11 +153,13 @@ template <class First, class Rest>
 
 // Throws a structure_error that names every place where a rest tree differs.
 template <class First, class Rest>
-ESPALIER_INLINE constexpr void require_match([[maybe_unused]] const char* operation, [[maybe_unused]] std::size_t position,
-                                             [[maybe_unused]] const First& first, [[maybe_unused]] const Rest& rest) {
+ESPALIER_INLINE constexpr void require_match([[maybe_unused]] const char* operation,
+                                             [[maybe_unused]] std::size_t position, [[maybe_unused]] const First& first,
+                                             [[maybe_unused]] const Rest& rest) {
   if constexpr (!(is_static<First> && is_static<Rest>)) {
     any_mismatch quick;
-    if (!match(quick, no_path{}, first, rest)) [[unlikely]] throw_mismatches(operation, position, first, rest);
+    if (!match(quick, no_path{}, first, rest)) [[unlikely]]
+      throw_mismatches(operation, position, first, rest);
   }
 }
 

@@ -8,42 +8,34 @@
 
 namespace espalier::detail {
 
-// Stands for a leaf_array among the rest trees: at every node it is passed on as it is, at a leaf it gives its next value.
-template <class U>
-struct leaf_cursor {
+// Stands for a leaf_array among the rest trees: at every node it is passed on as it is, at a leaf it gives its next
+// value.
+template <class U> struct leaf_cursor {
   U* next;
 };
 
-template <class T>
-inline constexpr bool is_cursor = false;
-template <class U>
-inline constexpr bool is_cursor<leaf_cursor<U>> = true;
+template <class T> inline constexpr bool is_cursor = false;
+template <class U> inline constexpr bool is_cursor<leaf_cursor<U>> = true;
 
 // A first tree and its rest trees at one place.
-template <class First, class... Rest>
-using zip = types<First, Rest...>;
+template <class First, class... Rest> using zip = types<First, Rest...>;
 
-template <class T, std::size_t I>
-struct child_at {
+template <class T, std::size_t I> struct child_at {
   using type = std::remove_cv_t<typename node_of<T>::template child<I>>;
 };
-template <class U, std::size_t I>
-struct child_at<leaf_cursor<U>, I> {
+template <class U, std::size_t I> struct child_at<leaf_cursor<U>, I> {
   using type = leaf_cursor<U>;
 };
 
-template <class T>
-struct element_at {
+template <class T> struct element_at {
   using type = std::remove_cv_t<typename node_of<T>::element>;
 };
-template <class U>
-struct element_at<leaf_cursor<U>> {
+template <class U> struct element_at<leaf_cursor<U>> {
   using type = leaf_cursor<U>;
 };
 
 // Whether R can stand beside First at this node: the same kind, arity and field names (aux and sizes are for run time).
-template <class First, class R>
-consteval bool node_matches() {
+template <class First, class R> consteval bool node_matches() {
   if constexpr (is_cursor<R> || std::is_same_v<First, R>) {
     return true;
   } else if constexpr (kind_of<First> != kind_of<R>) {
@@ -70,21 +62,19 @@ consteval bool node_matches() {
 // Why a place of a tree cannot be traversed.
 enum class fault : unsigned char { none, unsupported, aux, mismatch };
 
-template <class>
-inline constexpr bool all_encodable_in = true;
+template <class> inline constexpr bool all_encodable_in = true;
 template <class... A>
 inline constexpr bool all_encodable_in<std::tuple<A...>> = (encodable<std::remove_cvref_t<A>> && ...);
 
-template <class T>
-consteval bool has_encodable_aux() {
+template <class T> consteval bool has_encodable_aux() {
   if constexpr (is_product<T>) {
-    if constexpr (node_of<T>::has_aux) return all_encodable_in<std::remove_cvref_t<decltype(node_of<T>::aux(std::declval<const T&>()))>>;
+    if constexpr (node_of<T>::has_aux)
+      return all_encodable_in<std::remove_cvref_t<decltype(node_of<T>::aux(std::declval<const T&>()))>>;
   }
   return true;
 }
 
-template <class First, class... Rest>
-consteval fault fault_here() {
+template <class First, class... Rest> consteval fault fault_here() {
   if constexpr (kind_of<First> == node_kind::unsupported) {
     return fault::unsupported;
   } else if constexpr (kind_of<First> == node_kind::leaf) {
@@ -98,29 +88,22 @@ consteval fault fault_here() {
 
 // The result of a survey: the distinct zips at leaves, in the order they are met, the distinct zips at nodes, and the
 // zip at the first fault (void if there is none).
-template <class Leaves, class Nodes, class Faulty>
-struct survey {
+template <class Leaves, class Nodes, class Faulty> struct survey {
   using leaves = Leaves;
   using nodes = Nodes;
   using faulty = Faulty;
 };
 
-template <class Zip, class List>
-inline constexpr bool is_in = false;
-template <class Zip, class... Z>
-inline constexpr bool is_in<Zip, types<Z...>> = (std::is_same_v<Zip, Z> || ...);
+template <class Zip, class List> inline constexpr bool is_in = false;
+template <class Zip, class... Z> inline constexpr bool is_in<Zip, types<Z...>> = (std::is_same_v<Zip, Z> || ...);
 
-template <class Zip, std::size_t I>
-struct zip_child;
-template <class... T, std::size_t I>
-struct zip_child<types<T...>, I> {
+template <class Zip, std::size_t I> struct zip_child;
+template <class... T, std::size_t I> struct zip_child<types<T...>, I> {
   using type = types<typename child_at<T, I>::type...>;
 };
 
-template <class Zip>
-struct zip_element;
-template <class... T>
-struct zip_element<types<T...>> {
+template <class Zip> struct zip_element;
+template <class... T> struct zip_element<types<T...>> {
   using type = types<typename element_at<T>::type...>;
 };
 
@@ -156,21 +139,18 @@ template <class First, class... Rest>
 using survey_of = decltype(survey<types<>, types<>, void>{} + type_tag<types<First, Rest...>>{});
 
 // The distinct leaf types of a tree, in the order they are met.
-template <class T>
-struct leaf_types_of;
-template <class... L>
-struct leaf_types_of<types<types<L>...>> {
+template <class T> struct leaf_types_of;
+template <class... L> struct leaf_types_of<types<types<L>...>> {
   using type = types<L...>;
 };
-template <class T>
-using leaf_types = typename leaf_types_of<typename survey_of<T>::leaves>::type;
+template <class T> using leaf_types = typename leaf_types_of<typename survey_of<T>::leaves>::type;
 
 // Whether a container's elements contain the container again (`struct node { std::vector<node> children; }`).
 template <class Container>
 inline constexpr bool is_recursive_container =
     is_in<types<Container>, typename survey_of<std::remove_cv_t<typename node_of<Container>::element>>::nodes>;
 
-// --- Faults: computed only when a static assertion is about to fail. ---------------------------------------------------
+// --- Faults: computed only when a static assertion is about to fail. -------------------------------------------------
 
 // A key path as text, with `[*]` for the elements of a container.
 struct path_text {
@@ -203,7 +183,8 @@ template <template <class> class Fault, class Zip, class Entered = types<>>
 constexpr path_text fault_path(path_text path, bool& found);
 
 template <template <class> class Fault, class... E, class First, class... Rest>
-constexpr path_text fault_path_below(type_tag<types<First, Rest...>>, type_tag<types<E...>>, path_text path, bool& found) {
+constexpr path_text fault_path_below(type_tag<types<First, Rest...>>, type_tag<types<E...>>, path_text path,
+                                     bool& found) {
   using zip_here = types<First, Rest...>;
   if constexpr (Fault<zip_here>::value) {
     found = true;
@@ -239,8 +220,7 @@ constexpr path_text fault_path(path_text path, bool& found) {
 }
 
 // The path as a template argument, so that the compiler prints it.
-template <template <class> class Fault, class Zip>
-consteval auto fault_path_string() {
+template <template <class> class Fault, class Zip> consteval auto fault_path_string() {
   constexpr path_text found_path = [] {
     bool found = false;
     const path_text path = fault_path<Fault, Zip>(path_text{}, found);
@@ -253,45 +233,42 @@ consteval auto fault_path_string() {
 }
 
 // Accepts one zip.
-template <class Zip>
-struct exactly {
-  template <class Other>
-  using accepts = std::is_same<Zip, Other>;
+template <class Zip> struct exactly {
+  template <class Other> using accepts = std::is_same<Zip, Other>;
 };
 
 // A name for the compiler to print, as in `at_path<".layers[*].cache", std::shared_ptr<float>>`.
-template <fixed_string Path, class... T>
-struct at_path {};
+template <fixed_string Path, class... T> struct at_path {};
 
-template <class Where>
-struct unsupported_type {
-  static_assert(always_false<Where>,
-                "espalier: a type in this tree is neither a node nor a leaf (its key path and type are named beside this "
-                "message). Make it an aggregate; or a leaf, `template <> inline constexpr bool espalier::is_leaf_type<T> = "
-                "true`; or register it, `template <> struct espalier::pytree_node<T>`. vector<bool>, shared_ptr, raw "
-                "pointers, references, views and owning pointers to polymorphic types are never nodes by themselves");
+template <class Where> struct unsupported_type {
+  static_assert(
+      always_false<Where>,
+      "espalier: a type in this tree is neither a node nor a leaf (its key path and type are named beside this "
+      "message). Make it an aggregate; or a leaf, `template <> inline constexpr bool espalier::is_leaf_type<T> = "
+      "true`; or register it, `template <> struct espalier::pytree_node<T>`. vector<bool>, shared_ptr, raw "
+      "pointers, references, views and owning pointers to polymorphic types are never nodes by themselves");
 };
 
-template <class Where>
-struct aux_cannot_be_encoded {
-  static_assert(always_false<Where>,
-                "espalier: aux data must be encodable, so that it can be compared and hashed (the key path and the type that holds "
-                "the aux data are named beside this message): bool, characters, integers, floats, enums, strings, and aggregates "
-                "and standard containers of these. Arrays of an engine are leaves, not aux data. Make it a child, or specialise "
-                "espalier::value_encoder for it");
+template <class Where> struct aux_cannot_be_encoded {
+  static_assert(
+      always_false<Where>,
+      "espalier: aux data must be encodable, so that it can be compared and hashed (the key path and the type that "
+      "holds "
+      "the aux data are named beside this message): bool, characters, integers, floats, enums, strings, and aggregates "
+      "and standard containers of these. Arrays of an engine are leaves, not aux data. Make it a child, or specialise "
+      "espalier::value_encoder for it");
 };
 
-template <class Where>
-struct different_structures {
-  static_assert(always_false<Where>,
-                "espalier: these trees have different structures (the key path and the types there are named beside this "
-                "message). A rest tree needs the first tree's kinds of nodes and field names, down to the first tree's "
-                "leaves");
+template <class Where> struct different_structures {
+  static_assert(
+      always_false<Where>,
+      "espalier: these trees have different structures (the key path and the types there are named beside this "
+      "message). A rest tree needs the first tree's kinds of nodes and field names, down to the first tree's "
+      "leaves");
 };
 
 // Stops the build at the first fault, naming it; true if there is none.
-template <class First, class... Rest>
-consteval bool require_trees() {
+template <class First, class... Rest> consteval bool require_trees() {
   using faulty = typename survey_of<First, Rest...>::faulty;
   if constexpr (std::is_void_v<faulty>) {
     return true;

@@ -1,5 +1,5 @@
-// The entries of one compiled function for one list of argument types: what a call looks up, and what a trace leaves behind.
-// Depends on the engine, never on the user's types; an engine's library instantiates it once.
+// The entries of one compiled function for one list of argument types: what a call looks up, and what a trace leaves
+// behind. Depends on the engine, never on the user's types; an engine's library instantiates it once.
 #pragma once
 
 #include <cstdint>
@@ -45,14 +45,12 @@ struct call_detail {
 std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now);
 
 // What decides which trace serves a call, beside the types of its arguments.
-template <class E>
-struct call_key {
+template <class E> struct call_key {
   std::span<const typename E::array* const> inputs;  // the array leaves, in order
   const std::string& constants;                      // the encoding of everything else: dynamic structure, other leaves
 };
 
-template <class E>
-class trace_cache {
+template <class E> class trace_cache {
  public:
   struct entry {
     typename E::place place;
@@ -64,8 +62,8 @@ class trace_cache {
   };
   using entry_ptr = std::shared_ptr<const entry>;
 
-  // The entry that serves this call, or null. The last entry is tried first; otherwise the look-up is hashed. An equal hash
-  // is never enough: signatures and bytes are compared.
+  // The entry that serves this call, or null. The last entry is tried first; otherwise the look-up is hashed. An equal
+  // hash is never enough: signatures and bytes are compared.
   entry_ptr find(const call_key<E>& key) {
     const std::lock_guard lock(mutex_);
     const typename E::place place = E::current_place();
@@ -84,14 +82,16 @@ class trace_cache {
     return nullptr;
   }
 
-  // To be called before a trace: throws retrace_error if `max_traces` (0: any number) would be exceeded, naming what changed.
+  // To be called before a trace: throws retrace_error if `max_traces` (0: any number) would be exceeded, naming what
+  // changed.
   void allow_trace(std::size_t max_traces, const std::string& function, const std::vector<call_detail>& description) {
     const std::lock_guard lock(mutex_);
     if (max_traces != 0 && stats_.traces >= max_traces) {
-      throw retrace_error("espalier: compile: " + function + " was traced " + std::to_string(stats_.traces) +
-                          " times, which is its max_traces, and this call needs another trace:\n" +
-                          (last_ ? describe_retrace(last_->description, description) : std::string("  (its entries were cleared)")) +
-                          "\n  Keep what changes out of the key (make a number an array leaf), or raise max_traces");
+      throw retrace_error(
+          "espalier: compile: " + function + " was traced " + std::to_string(stats_.traces) +
+          " times, which is its max_traces, and this call needs another trace:\n" +
+          (last_ ? describe_retrace(last_->description, description) : std::string("  (its entries were cleared)")) +
+          "\n  Keep what changes out of the key (make a number an array leaf), or raise max_traces");
     }
   }
 
@@ -100,8 +100,8 @@ class trace_cache {
     std::vector<typename E::signature> signatures;
     signatures.reserve(key.inputs.size());
     for (const auto* array : key.inputs) signatures.push_back(E::signature_of(*array));
-    auto made = std::make_shared<const entry>(entry{E::current_place(), std::move(signatures), key.constants, std::move(plan),
-                                                    std::move(results), std::move(description)});
+    auto made = std::make_shared<const entry>(entry{E::current_place(), std::move(signatures), key.constants,
+                                                    std::move(plan), std::move(results), std::move(description)});
     const std::lock_guard lock(mutex_);
     ++stats_.traces;
     stats_.last_retrace = last_ ? describe_retrace(last_->description, made->description) : std::string();

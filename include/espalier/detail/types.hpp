@@ -10,31 +10,24 @@
 
 namespace espalier::detail {
 
-template <class... T>
-struct types {};
+template <class... T> struct types {};
 
-template <class T>
-struct type_tag {
+template <class T> struct type_tag {
   using type = T;
 };
 
-template <class>
-inline constexpr bool always_false = false;
+template <class> inline constexpr bool always_false = false;
 
-template <class T, class... List>
-inline constexpr bool is_one_of = (std::is_same_v<T, List> || ...);
+template <class T, class... List> inline constexpr bool is_one_of = (std::is_same_v<T, List> || ...);
 
-template <std::size_t I>
-using index = std::integral_constant<std::size_t, I>;
+template <std::size_t I> using index = std::integral_constant<std::size_t, I>;
 
-template <class>
-inline constexpr std::size_t size_of_list = 0;
+template <class> inline constexpr std::size_t size_of_list = 0;
 template <template <class...> class List, class... T>
 inline constexpr std::size_t size_of_list<List<T...>> = sizeof...(T);
 
 // A string as a template argument: of "…"_path, and of key paths in compile errors.
-template <std::size_t N>
-struct fixed_string {
+template <std::size_t N> struct fixed_string {
   char text[N] = {};
 
   constexpr fixed_string() = default;
@@ -46,19 +39,15 @@ struct fixed_string {
 };
 
 // References to the fields of an object: a flat std::tie, which costs a fraction of it to compile.
-template <std::size_t I, class T>
-struct ref_slot {
+template <std::size_t I, class T> struct ref_slot {
   T& value;
 };
 
-template <class Indices, class... T>
-struct ref_pack;
+template <class Indices, class... T> struct ref_pack;
 
-template <std::size_t... I, class... T>
-struct ref_pack<std::index_sequence<I...>, T...> : ref_slot<I, T>... {};
+template <std::size_t... I, class... T> struct ref_pack<std::index_sequence<I...>, T...> : ref_slot<I, T>... {};
 
-template <std::size_t I, class T>
-ESPALIER_INLINE constexpr T& get_ref(const ref_slot<I, T>& slot) {
+template <std::size_t I, class T> ESPALIER_INLINE constexpr T& get_ref(const ref_slot<I, T>& slot) {
   return slot.value;
 }
 
@@ -66,8 +55,7 @@ ESPALIER_INLINE constexpr T& get_ref(const ref_slot<I, T>& slot) {
 template <class Tree, class Leaf>
 using forwarded_leaf = std::conditional_t<std::is_lvalue_reference_v<Tree> || std::is_const_v<Leaf>, Leaf&, Leaf&&>;
 
-template <class Tree, class Leaf>
-ESPALIER_INLINE constexpr forwarded_leaf<Tree, Leaf> forward_leaf(Leaf& leaf) {
+template <class Tree, class Leaf> ESPALIER_INLINE constexpr forwarded_leaf<Tree, Leaf> forward_leaf(Leaf& leaf) {
   return static_cast<forwarded_leaf<Tree, Leaf>>(leaf);
 }
 

@@ -8,10 +8,9 @@
 
 namespace espalier::detail {
 
-// --- Keys: what a child is called, as an entry only where somebody asks. -------------------------------------------------
+// --- Keys: what a child is called, as an entry only where somebody asks. ---------------------------------------------
 
-template <class T>
-struct product_key {
+template <class T> struct product_key {
   std::size_t i;
   constexpr key_entry entry() const { return node_of<T>::key(i); }
 };
@@ -19,8 +18,7 @@ struct index_key {
   std::size_t i;
   constexpr key_entry entry() const { return {key_entry::kind::index, {}, static_cast<std::int64_t>(i)}; }
 };
-template <class K>
-struct map_key {
+template <class K> struct map_key {
   const K& k;
   constexpr key_entry entry() const { return map_key_entry(k); }
 };
@@ -30,25 +28,19 @@ struct no_key {
 
 // A traversal that nobody asks for paths.
 struct no_path {
-  template <class Key>
-  ESPALIER_INLINE constexpr no_path operator/(const Key&) const {
-    return {};
-  }
+  template <class Key> ESPALIER_INLINE constexpr no_path operator/(const Key&) const { return {}; }
 };
 // A traversal that keeps them.
-template <class Key>
-constexpr path_view operator/(const path_view& parent, const Key& key) {
+template <class Key> constexpr path_view operator/(const path_view& parent, const Key& key) {
   return {&parent, key.entry()};
 }
-template <class T>
-constexpr path_view operator/(const path_view& parent, product_key<T> key) {
+template <class T> constexpr path_view operator/(const path_view& parent, product_key<T> key) {
   return {&parent, node_of<T>::key(key.i)};
 }
 
-// --- Children of the trees beside: a cursor is its own child. ---------------------------------------------------------------
+// --- Children of the trees beside: a cursor is its own child. --------------------------------------------------------
 
-template <class T>
-ESPALIER_INLINE constexpr decltype(auto) open(T& tree) {
+template <class T> ESPALIER_INLINE constexpr decltype(auto) open(T& tree) {
   if constexpr (is_cursor<std::remove_cv_t<T>>) {
     return static_cast<T&>(tree);
   } else {
@@ -56,8 +48,7 @@ ESPALIER_INLINE constexpr decltype(auto) open(T& tree) {
   }
 }
 
-template <std::size_t I, class Children>
-ESPALIER_INLINE constexpr auto& get_child(Children& children) {
+template <std::size_t I, class Children> ESPALIER_INLINE constexpr auto& get_child(Children& children) {
   if constexpr (is_cursor<std::remove_cv_t<Children>>) {
     return children;
   } else if constexpr (requires { get_ref<I>(children); }) {
@@ -68,24 +59,16 @@ ESPALIER_INLINE constexpr auto& get_child(Children& children) {
   }
 }
 
-template <class U>
-struct cursor_elements {
+template <class U> struct cursor_elements {
   leaf_cursor<U>& cursor;
   ESPALIER_INLINE constexpr leaf_cursor<U>& operator[](std::size_t) const { return cursor; }
 };
 
-template <class T>
-ESPALIER_INLINE constexpr auto elements_of(T& tree) {
-  return node_of<T>::data(tree);
-}
-template <class U>
-ESPALIER_INLINE constexpr cursor_elements<U> elements_of(leaf_cursor<U>& cursor) {
-  return {cursor};
-}
+template <class T> ESPALIER_INLINE constexpr auto elements_of(T& tree) { return node_of<T>::data(tree); }
+template <class U> ESPALIER_INLINE constexpr cursor_elements<U> elements_of(leaf_cursor<U>& cursor) { return {cursor}; }
 
 // What an optional or a pointer holds. Const in a const tree: a pointer would let it be changed.
-template <class T>
-ESPALIER_INLINE constexpr auto& held(T& tree) {
+template <class T> ESPALIER_INLINE constexpr auto& held(T& tree) {
   if constexpr (is_cursor<std::remove_cv_t<T>>) {
     return tree;
   } else if constexpr (std::is_const_v<T>) {
@@ -95,8 +78,7 @@ ESPALIER_INLINE constexpr auto& held(T& tree) {
   }
 }
 
-template <std::size_t I, class T>
-ESPALIER_INLINE constexpr auto& alternative(T& tree) {
+template <std::size_t I, class T> ESPALIER_INLINE constexpr auto& alternative(T& tree) {
   if constexpr (is_cursor<std::remove_cv_t<T>>) {
     return tree;
   } else {
@@ -104,35 +86,18 @@ ESPALIER_INLINE constexpr auto& alternative(T& tree) {
   }
 }
 
-template <class T>
-auto map_begin(T& tree) {
-  return tree.begin();
-}
-template <class U>
-leaf_cursor<U>* map_begin(leaf_cursor<U>& cursor) {
-  return &cursor;
-}
-template <class Iterator>
-auto& map_value(Iterator& it) {
-  return it->second;
-}
-template <class U>
-leaf_cursor<U>& map_value(leaf_cursor<U>* it) {
-  return *it;
-}
-template <class Iterator>
-void map_next(Iterator& it) {
-  ++it;
-}
-template <class U>
-void map_next(leaf_cursor<U>*&) {}
+template <class T> auto map_begin(T& tree) { return tree.begin(); }
+template <class U> leaf_cursor<U>* map_begin(leaf_cursor<U>& cursor) { return &cursor; }
+template <class Iterator> auto& map_value(Iterator& it) { return it->second; }
+template <class U> leaf_cursor<U>& map_value(leaf_cursor<U>* it) { return *it; }
+template <class Iterator> void map_next(Iterator& it) { ++it; }
+template <class U> void map_next(leaf_cursor<U>*&) {}
 
 // True of the empty leaf that stands for a leaf in a skeleton.
-template <class L>
-inline constexpr bool is_slot = false;
+template <class L> inline constexpr bool is_slot = false;
 
-// A struct all of whose fields are children. By itself, with no tree beside it, it is traversed straight through its fields:
-// this is the commonest node, and compiles in half the time that way.
+// A struct all of whose fields are children. By itself, with no tree beside it, it is traversed straight through its
+// fields: this is the commonest node, and compiles in half the time that way.
 template <class T>
 inline constexpr bool is_plain_record = [] {
   if constexpr (requires { typename node_of<T>::layout; }) {
@@ -142,7 +107,7 @@ inline constexpr bool is_plain_record = [] {
   }
 }();
 
-// --- Visiting. -------------------------------------------------------------------------------------------------------------
+// --- Visiting. -------------------------------------------------------------------------------------------------------
 
 template <class Visit, class E, class... R>
 ESPALIER_INLINE constexpr void loop_inline(Visit& visit, std::size_t n, E first, R... rest) {
@@ -150,13 +115,11 @@ ESPALIER_INLINE constexpr void loop_inline(Visit& visit, std::size_t n, E first,
 }
 
 // Not forced inline: what ends the recursion of `struct node { std::vector<node> children; }` for the compiler.
-template <class Visit, class E, class... R>
-constexpr void loop(Visit& visit, std::size_t n, E first, R... rest) {
+template <class Visit, class E, class... R> constexpr void loop(Visit& visit, std::size_t n, E first, R... rest) {
   loop_inline(visit, n, first, rest...);
 }
 
-template <class Visit, class T, class... R>
-constexpr void visit_held(Visit& visit, T& tree, R&... rest) {
+template <class Visit, class T, class... R> constexpr void visit_held(Visit& visit, T& tree, R&... rest) {
   visit(no_key{}, tree, rest...);
 }
 
@@ -180,7 +143,8 @@ ESPALIER_INLINE constexpr void for_each_child(Visit&& visit, T& tree, R&... rest
       (visit(product_key<std::remove_cv_t<T>>{i++}, field), ...);
     });
   } else if constexpr (is_product<T>) {
-    const auto each = [&]<std::size_t... I>(std::index_sequence<I...>, auto&& children, auto&&... others) ESPALIER_INLINE_LAMBDA {
+    const auto each = [&]<std::size_t... I>(std::index_sequence<I...>, auto&& children,
+                                            auto&&... others) ESPALIER_INLINE_LAMBDA {
       const auto one = [&]<std::size_t J>(index<J>) ESPALIER_INLINE_LAMBDA {
         visit(product_key<std::remove_cv_t<T>>{J}, get_child<J>(children), get_child<J>(others)...);
       };
@@ -217,7 +181,7 @@ ESPALIER_INLINE constexpr void for_each_child(Visit&& visit, T& tree, R&... rest
   }
 }
 
-// --- Rebuilding. -------------------------------------------------------------------------------------------------------------
+// --- Rebuilding. -----------------------------------------------------------------------------------------------------
 
 template <class To, std::size_t I = 0, class Make, class T, class... R>
 constexpr To rebuild_alternative(Make& make, T& tree, R&... rest) {
@@ -225,18 +189,17 @@ constexpr To rebuild_alternative(Make& make, T& tree, R&... rest) {
     if (tree.index() != I) return rebuild_alternative<To, I + 1>(make, tree, rest...);
   }
   return node_of<To>::template assemble<I>([&] {
-    return make(type_tag<typename node_of<To>::template child<I>>{}, no_key{}, std::get<I>(tree), alternative<I>(rest)...);
+    return make(type_tag<typename node_of<To>::template child<I>>{}, no_key{}, std::get<I>(tree),
+                alternative<I>(rest)...);
   });
 }
 
 // Makes the fields of a T, one after the other, from those of another.
-template <class T, class Make>
-struct field_rebuilder {
+template <class T, class Make> struct field_rebuilder {
   Make& make;
   std::size_t next = 0;
 
-  template <class Field>
-  ESPALIER_INLINE constexpr std::remove_cv_t<Field> operator()(Field& field) {
+  template <class Field> ESPALIER_INLINE constexpr std::remove_cv_t<Field> operator()(Field& field) {
     return make(type_tag<std::remove_cv_t<Field>>{}, product_key<T>{next++}, field);
   }
 };
@@ -248,13 +211,14 @@ ESPALIER_INLINE constexpr To rebuild(Make&& make, T& tree, R&... rest) {
   using N = node_of<T>;
   if constexpr (is_plain_record<T> && std::is_same_v<To, std::remove_cv_t<T>> && sizeof...(R) == 0) {
     field_rebuilder<To, std::remove_reference_t<Make>> fields{make};
-    return reflect::with_fields(
-        tree, [&fields](auto&... field) ESPALIER_INLINE_LAMBDA -> To { return reflect::construct<To>(fields, field...); });
+    return reflect::with_fields(tree, [&fields](auto&... field) ESPALIER_INLINE_LAMBDA -> To {
+      return reflect::construct<To>(fields, field...);
+    });
   } else if constexpr (is_product<T>) {
     const auto build = [&](auto&& children, auto&&... others) ESPALIER_INLINE_LAMBDA -> To {
       return node_of<To>::assemble(N::aux(tree), [&]<std::size_t I>(index<I>) ESPALIER_INLINE_LAMBDA {
-        return make(type_tag<std::remove_cv_t<typename node_of<To>::template child<I>>>{}, product_key<std::remove_cv_t<T>>{I},
-                    get_child<I>(children), get_child<I>(others)...);
+        return make(type_tag<std::remove_cv_t<typename node_of<To>::template child<I>>>{},
+                    product_key<std::remove_cv_t<T>>{I}, get_child<I>(children), get_child<I>(others)...);
       });
     };
     return build(N::children(tree), open(rest)...);
@@ -285,15 +249,15 @@ ESPALIER_INLINE constexpr To rebuild(Make&& make, T& tree, R&... rest) {
   }
 }
 
-// --- Whole trees. ------------------------------------------------------------------------------------------------------------
+// --- Whole trees. ----------------------------------------------------------------------------------------------------
 
-// A `To` with the structure of `tree`, whose leaves are leaf(type_tag<leaf of To>, path, leaf, what stands beside it...).
+// A `To` with the structure of `tree`, whose leaves are leaf(type_tag<leaf of To>, path, leaf, what stands beside
+// it...).
 template <class To, class Path, class Leaf, class T, class... R>
 ESPALIER_INLINE constexpr To map_tree(Leaf& leaf, Path path, T& tree, R&... rest);
 
 // Makes a child. (A class, and leaves without a call in between: what stands here is compiled for every field.)
-template <class Leaf, class Path>
-struct child_mapper {
+template <class Leaf, class Path> struct child_mapper {
   Leaf& leaf;
   const Path& path;
 
@@ -321,8 +285,7 @@ template <class Path, class Leaf, class T, class... R>
 ESPALIER_INLINE constexpr void visit_tree(Leaf& leaf, Path path, T& tree, R&... rest);
 
 // Visits a child.
-template <class Leaf, class Path>
-struct child_visitor {
+template <class Leaf, class Path> struct child_visitor {
   Leaf& leaf;
   const Path& path;
 

@@ -17,11 +17,9 @@ namespace engines {
 struct mlx;
 }
 
-template <>
-inline constexpr bool is_leaf_type<::mlx::core::array> = true;
+template <> inline constexpr bool is_leaf_type<::mlx::core::array> = true;
 
-template <>
-struct array_traits<::mlx::core::array> {
+template <> struct array_traits<::mlx::core::array> {
   using engine = engines::mlx;
 
   // Floating-point and complex dtypes.
@@ -33,16 +31,14 @@ struct array_traits<::mlx::core::array> {
 };
 
 // Equal shapes, dtypes and elements. Evaluates both.
-template <>
-struct leaf_equality<::mlx::core::array> {
+template <> struct leaf_equality<::mlx::core::array> {
   static bool equal(const ::mlx::core::array& a, const ::mlx::core::array& b) {
     return a.dtype() == b.dtype() && a.shape() == b.shape() && ::mlx::core::array_equal(a, b).item<bool>();
   }
 };
 
 // `float32[3, 4]`; a scalar is `float32[]`.
-template <>
-struct value_description<::mlx::core::array> {
+template <> struct value_description<::mlx::core::array> {
   static std::string describe(const ::mlx::core::array& a) {
     std::ostringstream text;
     text << a.dtype() << '[';

@@ -16,8 +16,7 @@ namespace espalier {
 
 namespace detail {
 
-template <class... Trees>
-std::vector<::mlx::core::array> arrays_of(const Trees&... trees) {
+template <class... Trees> std::vector<::mlx::core::array> arrays_of(const Trees&... trees) {
   std::vector<::mlx::core::array> arrays;
   const auto add = [&]<class Leaf>(const Leaf& leaf) {
     if constexpr (std::is_same_v<Leaf, ::mlx::core::array>) arrays.push_back(leaf);
@@ -31,14 +30,10 @@ std::vector<::mlx::core::array> arrays_of(const Trees&... trees) {
 // Evaluates every array of the trees, in one graph, and waits for it. Leaves that are no arrays are left
 // alone. (By const reference, so that a call without a namespace, which may find mlx::core::eval as well, is
 // never ambiguous.)
-template <class... Trees>
-void eval(const Trees&... trees) {
-  ::mlx::core::eval(detail::arrays_of(trees...));
-}
+template <class... Trees> void eval(const Trees&... trees) { ::mlx::core::eval(detail::arrays_of(trees...)); }
 
 // Starts to evaluate every array of the trees and does not wait.
-template <class... Trees>
-void async_eval(const Trees&... trees) {
+template <class... Trees> void async_eval(const Trees&... trees) {
   ::mlx::core::async_eval(detail::arrays_of(trees...));
 }
 

@@ -34,16 +34,14 @@ struct gradient_error : error {
 };
 
 // What a function that value_and_grad made returns; for `auto [value, gradient] = …`.
-template <class Value, class Gradient>
-struct value_and_gradient {
-  Value value;  // what the function returned: the loss, or a pair or tuple of the loss and its aux outputs
+template <class Value, class Gradient> struct value_and_gradient {
+  Value value;        // what the function returned: the loss, or a pair or tuple of the loss and its aux outputs
   Gradient gradient;  // of the argument's type; of several arguments, a std::tuple
 };
 
 namespace detail {
 
-template <class R>
-inline constexpr bool returns_loss = std::is_same_v<R, ::mlx::core::array>;
+template <class R> inline constexpr bool returns_loss = std::is_same_v<R, ::mlx::core::array>;
 template <class First, class... Aux>
 inline constexpr bool returns_loss<std::tuple<First, Aux...>> =
     std::is_same_v<std::remove_cvref_t<First>, ::mlx::core::array>;
@@ -51,8 +49,7 @@ template <class First, class Aux>
 inline constexpr bool returns_loss<std::pair<First, Aux>> =
     std::is_same_v<std::remove_cvref_t<First>, ::mlx::core::array>;
 
-template <class R>
-const ::mlx::core::array& loss_of(const R& result) {
+template <class R> const ::mlx::core::array& loss_of(const R& result) {
   if constexpr (std::is_same_v<R, ::mlx::core::array>) {
     return result;
   } else {
@@ -89,37 +86,31 @@ void gather_parameters(std::vector<::mlx::core::array>& parameters, std::size_t 
 }
 
 // The tree with its parameters replaced, in order; `next` moves past them.
-template <class T>
-T scatter_parameters(const ::mlx::core::array*& next, const T& tree) {
+template <class T> T scatter_parameters(const ::mlx::core::array*& next, const T& tree) {
   return tree_map_parameters([&next](const ::mlx::core::array&) { return *next++; }, tree);
 }
 
 // Where `position` is among the asked indices; their number if it is not.
-template <std::size_t... I>
-consteval std::size_t rank_of(std::size_t position) {
+template <std::size_t... I> consteval std::size_t rank_of(std::size_t position) {
   std::size_t rank = 0;
   (void)((I == position || (++rank, false)) || ...);
   return rank;
 }
 
-template <std::size_t... I>
-consteval bool all_distinct() {
+template <std::size_t... I> consteval bool all_distinct() {
   std::size_t j = 0;
   return ((rank_of<I...>(I) == j++) && ...);
 }
 
-template <class F, std::size_t... I>
-class differentiated {
+template <class F, std::size_t... I> class differentiated {
  public:
   explicit differentiated(F f) : f_(std::move(f)) {}
 
   // (Two overloads, for functions whose call operator changes them.)
-  template <class... Args>
-  auto operator()(Args&&... args) const {
+  template <class... Args> auto operator()(Args&&... args) const {
     return call(f_, std::make_index_sequence<sizeof...(Args)>{}, std::forward<Args>(args)...);
   }
-  template <class... Args>
-  auto operator()(Args&&... args) {
+  template <class... Args> auto operator()(Args&&... args) {
     return call(f_, std::make_index_sequence<sizeof...(Args)>{}, std::forward<Args>(args)...);
   }
 
@@ -141,8 +132,7 @@ class differentiated {
     static_assert(((I < sizeof...(Args)) && ...),
                   "espalier: value_and_grad: an argument index is out of range: the function is called with "
                   "fewer arguments. Indices count from 0");
-    static_assert(all_distinct<I...>(),
-                  "espalier: value_and_grad: an argument index is named twice; name each once");
+    static_assert(all_distinct<I...>(), "espalier: value_and_grad: an argument index is named twice; name each once");
     if constexpr (((I < sizeof...(Args)) && ...) && all_distinct<I...>()) {
       using arguments_type = std::tuple<Args&&...>;
       using trees_type = std::tuple<std::remove_cvref_t<std::tuple_element_t<I, arguments_type>>...>;
@@ -150,12 +140,11 @@ class differentiated {
                     "espalier: value_and_grad: an argument to differentiate holds no mlx::core::array. Name "
                     "the index of the argument that does, as in value_and_grad<1>(f)");
       constexpr bool callable =
-          std::is_invocable_v<G&, decltype(argument<J>(std::declval<trees_type&>(),
-                                                       std::declval<arguments_type&>()))...>;
-      static_assert(
-          callable,
-          "espalier: value_and_grad: the function cannot be called with these arguments. It must take the "
-          "arguments that are differentiated by value or by const reference");
+          std::is_invocable_v<G&,
+                              decltype(argument<J>(std::declval<trees_type&>(), std::declval<arguments_type&>()))...>;
+      static_assert(callable,
+                    "espalier: value_and_grad: the function cannot be called with these arguments. It must take the "
+                    "arguments that are differentiated by value or by const reference");
       if constexpr (callable) {
         arguments_type arguments(std::forward<Args>(args)...);
         return run<trees_type, J...>(f, arguments);
@@ -163,16 +152,13 @@ class differentiated {
     }
   }
 
-  template <class Trees, std::size_t... J, class G, class Arguments>
-  static auto run(G& f, Arguments& arguments) {
+  template <class Trees, std::size_t... J, class G, class Arguments> static auto run(G& f, Arguments& arguments) {
     namespace mx = ::mlx::core;
-    using R =
-        std::remove_cvref_t<std::invoke_result_t<G&, decltype(argument<J>(std::declval<Trees&>(),
-                                                                          std::declval<Arguments&>()))...>>;
-    static_assert(
-        returns_loss<R>,
-        "espalier: value_and_grad: the function must return its loss, an mlx::core::array, or a std::pair or "
-        "std::tuple whose first element is the loss, followed by aux outputs");
+    using R = std::remove_cvref_t<
+        std::invoke_result_t<G&, decltype(argument<J>(std::declval<Trees&>(), std::declval<Arguments&>()))...>>;
+    static_assert(returns_loss<R>,
+                  "espalier: value_and_grad: the function must return its loss, an mlx::core::array, or a std::pair or "
+                  "std::tuple whose first element is the loss, followed by aux outputs");
     if constexpr (returns_loss<R>) {
       std::vector<mx::array> parameters;
       (gather_parameters(parameters, I, std::get<I>(arguments)), ...);
@@ -191,8 +177,7 @@ class differentiated {
       const mx::array* next = gradients.data();
       Trees trees{scatter_parameters(next, std::get<I>(std::as_const(arguments)))...};
       if constexpr (sizeof...(I) == 1) {
-        return value_and_gradient<R, std::tuple_element_t<0, Trees>>{*std::move(result),
-                                                                     std::get<0>(std::move(trees))};
+        return value_and_gradient<R, std::tuple_element_t<0, Trees>>{*std::move(result), std::get<0>(std::move(trees))};
       } else {
         return value_and_gradient<R, Trees>{*std::move(result), std::move(trees)};
       }
@@ -202,18 +187,11 @@ class differentiated {
   [[no_unique_address]] F f_;
 };
 
-template <class F>
-struct gradient_only {
+template <class F> struct gradient_only {
   [[no_unique_address]] F f;
 
-  template <class... Args>
-  auto operator()(Args&&... args) const {
-    return f(std::forward<Args>(args)...).gradient;
-  }
-  template <class... Args>
-  auto operator()(Args&&... args) {
-    return f(std::forward<Args>(args)...).gradient;
-  }
+  template <class... Args> auto operator()(Args&&... args) const { return f(std::forward<Args>(args)...).gradient; }
+  template <class... Args> auto operator()(Args&&... args) { return f(std::forward<Args>(args)...).gradient; }
 };
 
 }  // namespace detail
@@ -228,8 +206,7 @@ struct gradient_only {
 // JAX, an outer gradient goes through the aux outputs too. Throws gradient_error if the loss is no such
 // scalar or an argument has no parameter; nothing is evaluated. Costs one run of f, MLX's vjp, and two copies
 // of each differentiated tree (arrays are references).
-template <std::size_t... I, class F>
-auto value_and_grad(F f) {
+template <std::size_t... I, class F> auto value_and_grad(F f) {
   if constexpr (sizeof...(I) == 0) {
     return detail::differentiated<F, 0>(std::move(f));
   } else {
@@ -238,8 +215,7 @@ auto value_and_grad(F f) {
 }
 
 // The same for the gradient alone; f's value and aux outputs are dropped.
-template <std::size_t... I, class F>
-auto grad(F f) {
+template <std::size_t... I, class F> auto grad(F f) {
   using inner = decltype(value_and_grad<I...>(std::move(f)));
   return detail::gradient_only<inner>{value_and_grad<I...>(std::move(f))};
 }

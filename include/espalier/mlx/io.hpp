@@ -73,14 +73,12 @@ double read_float(std::string_view& in, double);
 std::string read_string(std::string_view& in);
 std::size_t read_count(std::string_view& in);
 
-template <class T>
-struct cannot_be_saved {
-  static_assert(
-      always_false<T>,
-      "espalier: save_safetensors, load_safetensors: a leaf or aux value of this type (named beside "
-      "this message) cannot be written to a file. What can: MLX arrays, bool, characters, integers, "
-      "float, double, enums, std::string, std::complex, and, as aux data, aggregates and standard "
-      "containers of these");
+template <class T> struct cannot_be_saved {
+  static_assert(always_false<T>,
+                "espalier: save_safetensors, load_safetensors: a leaf or aux value of this type (named beside "
+                "this message) cannot be written to a file. What can: MLX arrays, bool, characters, integers, "
+                "float, double, enums, std::string, std::complex, and, as aux data, aggregates and standard "
+                "containers of these");
 };
 
 template <class T>
@@ -88,20 +86,17 @@ inline constexpr char integer_sign = is_one_of<T, char, wchar_t, char8_t, char16
                                      : std::is_signed_v<T>                                    ? 'i'
                                                                                               : 'u';
 
-template <class T>
-void write_value(std::string& out, const T& value);
+template <class T> void write_value(std::string& out, const T& value);
 
 // The items between brackets.
-template <class... T>
-void write_items(std::string& out, char open, char close, const T&... item) {
+template <class... T> void write_items(std::string& out, char open, char close, const T&... item) {
   out += open;
   bool first = true;
   ((out.append(first ? "" : ","), first = false, write_value(out, item)), ...);
   out += close;
 }
 
-template <class T>
-void write_value(std::string& out, const T& value) {
+template <class T> void write_value(std::string& out, const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     write_bool(out, value);
   } else if constexpr (is_one_of<T, float, double>) {
@@ -140,8 +135,7 @@ void write_value(std::string& out, const T& value) {
     if constexpr (!std::is_empty_v<T>) {
       reflect::with_fields(value, [&](const auto&... field) {
         std::size_t i = 0;
-        ((out.append(i == 0 ? "" : ",").append(reflect::field_names_v<T>[i]).append("="), ++i,
-          write_value(out, field)),
+        ((out.append(i == 0 ? "" : ",").append(reflect::field_names_v<T>[i]).append("="), ++i, write_value(out, field)),
          ...);
       });
     }
@@ -151,16 +145,14 @@ void write_value(std::string& out, const T& value) {
   }
 }
 
-template <class T>
-T read_value(std::string_view& in);
+template <class T> T read_value(std::string_view& in);
 
 // Reads one item after another, with commas between.
 struct item_reader {
   std::string_view& in;
   bool first = true;
 
-  template <class T>
-  T next() {
+  template <class T> T next() {
     separate();
     return read_value<T>(in);
   }
@@ -170,12 +162,10 @@ struct item_reader {
   }
 };
 
-template <class T>
-struct field_reader {
+template <class T> struct field_reader {
   item_reader& items;
 
-  template <std::size_t I>
-  std::remove_cv_t<reflect::field_t<T, I>> operator()(index<I>) const {
+  template <std::size_t I> std::remove_cv_t<reflect::field_t<T, I>> operator()(index<I>) const {
     items.separate();
     read_exactly(items.in, reflect::field_names_v<T>[I]);
     read_exactly(items.in, "=");
@@ -183,8 +173,7 @@ struct field_reader {
   }
 };
 
-template <class T, std::size_t I = 0>
-T read_alternative(std::string_view& in, std::size_t held) {
+template <class T, std::size_t I = 0> T read_alternative(std::string_view& in, std::size_t held) {
   if constexpr (I == std::variant_size_v<T>) {
     throw bad_text{};
   } else {
@@ -193,8 +182,7 @@ T read_alternative(std::string_view& in, std::size_t held) {
   }
 }
 
-template <class T>
-T read_value(std::string_view& in) {
+template <class T> T read_value(std::string_view& in) {
   item_reader items{in};
   if constexpr (std::is_same_v<T, bool>) {
     return read_bool(in);
@@ -268,8 +256,7 @@ T read_value(std::string_view& in) {
 
 // --- What a node is besides its children: sizes, keys, what is engaged.
 
-template <class T>
-std::string node_text(const T& tree) {
+template <class T> std::string node_text(const T& tree) {
   constexpr node_kind kind = kind_of<T>;
   std::string text;
   if constexpr (!pytree_name<T>.empty()) text.append("named ").append(pytree_name<T>);
@@ -336,8 +323,7 @@ class checkpoint_reader {
 };
 
 // The key of an aux value: a struct's field, or the registered node itself.
-template <class T, std::size_t J>
-path_view aux_path(const path_view& node) {
+template <class T, std::size_t J> path_view aux_path(const path_view& node) {
   if constexpr (requires { node_of<T>::template aux_key<J>(); }) {
     return path_view(&node, node_of<T>::template aux_key<J>());
   } else {
@@ -346,12 +332,9 @@ path_view aux_path(const path_view& node) {
 }
 
 template <class T>
-concept carries_aux = requires {
-  requires node_of<T>::has_aux;
-};
+concept carries_aux = requires { requires node_of<T>::has_aux; };
 
-template <class T>
-void save_tree(checkpoint_writer& out, const path_view& path, const T& tree) {
+template <class T> void save_tree(checkpoint_writer& out, const path_view& path, const T& tree) {
   if constexpr (std::is_same_v<T, ::mlx::core::array>) {
     out.add_array(path, tree);
   } else if constexpr (kind_of<T> == node_kind::leaf) {
@@ -376,8 +359,7 @@ void save_tree(checkpoint_writer& out, const path_view& path, const T& tree) {
 }
 
 // A value from the file; the tree's own, and a note, where it is not there or not of the type.
-template <class T>
-T load_value(checkpoint_reader& in, const char* kind, const path_view& path, const T& current) {
+template <class T> T load_value(checkpoint_reader& in, const char* kind, const path_view& path, const T& current) {
   std::string expected = "a value such as ";
   write_value(expected, current);
   const std::optional<std::string> text = in.text(kind, path, expected);
@@ -392,18 +374,15 @@ T load_value(checkpoint_reader& in, const char* kind, const path_view& path, con
   return current;
 }
 
-template <class T>
-T load_tree(checkpoint_reader& in, const path_view& path, const T& tree);
+template <class T> T load_tree(checkpoint_reader& in, const path_view& path, const T& tree);
 
 // Children for node::assemble, of a node that carries aux data.
-template <class T, class Children>
-struct child_loader {
+template <class T, class Children> struct child_loader {
   checkpoint_reader& in;
   const path_view& path;
   Children& children;
 
-  template <std::size_t I>
-  typename child_at<T, I>::type operator()(index<I>) const {
+  template <std::size_t I> typename child_at<T, I>::type operator()(index<I>) const {
     return load_tree<typename child_at<T, I>::type>(in, path / product_key<T>{I}, get_child<I>(children));
   }
 };
@@ -413,27 +392,23 @@ struct element_loader {
   checkpoint_reader& in;
   const path_view& path;
 
-  template <class Child, class Key>
-  Child operator()(type_tag<Child>, const Key& key, const Child& child) const {
+  template <class Child, class Key> Child operator()(type_tag<Child>, const Key& key, const Child& child) const {
     return load_tree<Child>(in, path / key, child);
   }
 };
 
-template <class T>
-T load_node_with_aux(checkpoint_reader& in, const path_view& path, const T& tree) {
+template <class T> T load_node_with_aux(checkpoint_reader& in, const path_view& path, const T& tree) {
   const auto current = node_of<T>::aux(tree);
   const auto values = [&]<std::size_t... J>(std::index_sequence<J...>) {
-    return aux_values<T>{load_value<std::tuple_element_t<J, aux_values<T>>>(in, "aux", aux_path<T, J>(path),
-                                                                            std::get<J>(current))...};
+    return aux_values<T>{
+        load_value<std::tuple_element_t<J, aux_values<T>>>(in, "aux", aux_path<T, J>(path), std::get<J>(current))...};
   }(std::make_index_sequence<std::tuple_size_v<aux_values<T>>>{});
   auto&& children = detail::open(tree);
-  return node_of<T>::assemble(
-      values, child_loader<T, std::remove_reference_t<decltype(children)>>{in, path, children});
+  return node_of<T>::assemble(values, child_loader<T, std::remove_reference_t<decltype(children)>>{in, path, children});
 }
 
 // The tree from the file's values; its own where they do not fit, which the reader then knows.
-template <class T>
-T load_tree(checkpoint_reader& in, const path_view& path, const T& tree) {
+template <class T> T load_tree(checkpoint_reader& in, const path_view& path, const T& tree) {
   if constexpr (std::is_same_v<T, ::mlx::core::array>) {
     return in.array(path, tree);
   } else if constexpr (kind_of<T> == node_kind::leaf) {
@@ -459,8 +434,7 @@ T load_tree(checkpoint_reader& in, const path_view& path, const T& tree) {
 // Metadata: espalier.version; espalier.structure_hash, structure_hash_v<Tree> in hexadecimal, for people and
 // tools; typed text under leaf:PATH, aux:PATH and node:PATH (what a container holds: sizes, keys, None).
 // Arrays without elements, which MLX does not write, are text as well.
-template <class Tree>
-void save_safetensors(const std::filesystem::path& file, const Tree& tree) {
+template <class Tree> void save_safetensors(const std::filesystem::path& file, const Tree& tree) {
   static_assert(detail::require_trees<Tree>());
   detail::checkpoint_writer out;
   detail::save_tree(out, path_view{}, tree);
@@ -473,11 +447,9 @@ void save_safetensors(const std::filesystem::path& file, const Tree& tree) {
 // not fit: then it lists every missing, unexpected and differing entry. Everything is read and checked before
 // the tree is changed. Files of other programs fit if their tensors do, and the tree has no other leaves or
 // aux data.
-template <class Tree>
-void load_safetensors(const std::filesystem::path& file, Tree& tree) {
+template <class Tree> void load_safetensors(const std::filesystem::path& file, Tree& tree) {
   static_assert(detail::require_trees<Tree>());
-  static_assert(!std::is_const_v<Tree>,
-                "espalier: load_safetensors: the tree is const; give one that can be changed");
+  static_assert(!std::is_const_v<Tree>, "espalier: load_safetensors: the tree is const; give one that can be changed");
   detail::checkpoint_reader in(file);
   Tree loaded = detail::load_tree(in, path_view{}, std::as_const(tree));
   in.finish();

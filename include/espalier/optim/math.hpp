@@ -51,7 +51,9 @@ using espalier::detail::types;
 
 template <class Leaf> using math_of = leaf_math<std::remove_cvref_t<Leaf>>;
 
-template <class Leaves> struct first_array { using type = double; };
+template <class Leaves> struct first_array {
+  using type = double;
+};
 template <class Leaf, class... Rest>
 struct first_array<types<Leaf, Rest...>>
     : std::conditional_t<engine_array<Leaf>, espalier::detail::type_tag<Leaf>, first_array<types<Rest...>>> {};

@@ -11,7 +11,9 @@
 namespace espalier::optim {
 
 // The accumulated gradients; empty without momentum, so that it costs no memory.
-template <class Params> struct sgd_state { std::optional<Params> velocity; };
+template <class Params> struct sgd_state {
+  std::optional<Params> velocity;
+};
 
 // v = momentum v + g; the update is -learning_rate v, with nesterov -learning_rate (g + momentum v), without
 // momentum -learning_rate g. Momentum and Nesterov's as in Sutskever, Martens, Dahl & Hinton, "On the

@@ -13,8 +13,7 @@ struct callback_leaf {
   mx::array x;
   std::function<void()> f;
 };
-template <>
-inline constexpr bool espalier::is_leaf_type<std::function<void()>> = true;
+template <> inline constexpr bool espalier::is_leaf_type<std::function<void()>> = true;
 
 mx::array twice(const mx::array& x) { return x + x; }
 
@@ -31,7 +30,7 @@ int main() {
   espalier::compile(std::function<mx::array(const mx::array&)>(&twice))(weight);
 #endif
 #ifdef CASE_function_pointer
-  espalier::compile(&twice)(weight);
+  espalier::compile (&twice)(weight);
 #endif
 #ifdef CASE_no_arrays
   espalier::compile([](int i) { return i; })(1);

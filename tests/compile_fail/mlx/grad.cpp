@@ -19,13 +19,19 @@ auto bad(const mx::array& x) { return espalier::value_and_grad<1>(loss)(x); }
 auto bad(const mx::array& x) { return espalier::value_and_grad<0, 0>(loss)(x); }
 #endif
 #ifdef CASE_no_arrays
-auto bad() { return espalier::value_and_grad([](const no_arrays&) { return mx::array(1.0f); })(no_arrays{1}); }
+auto bad() {
+  return espalier::value_and_grad([](const no_arrays&) { return mx::array(1.0f); })(no_arrays{1});
+}
 #endif
 #ifdef CASE_mutable_argument
-auto bad(mx::array x) { return espalier::value_and_grad([](mx::array& y) { return y; })(x); }
+auto bad(mx::array x) {
+  return espalier::value_and_grad([](mx::array& y) { return y; })(x);
+}
 #endif
 #ifdef CASE_loss_type
-auto bad(const mx::array& x) { return espalier::value_and_grad([](const mx::array&) { return 1.0; })(x); }
+auto bad(const mx::array& x) {
+  return espalier::value_and_grad([](const mx::array&) { return 1.0; })(x);
+}
 #endif
 #ifdef CASE_loss_not_first
 auto bad(const mx::array& x) {

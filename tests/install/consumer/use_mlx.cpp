@@ -1,7 +1,7 @@
 // One compiled step over a struct of arrays: enough to see that the library links and finds MLX when it runs.
+#include <mlx/mlx.h>
 #include <espalier/compile.hpp>
 #include <espalier/mlx/engine.hpp>
-#include <mlx/mlx.h>
 
 namespace mx = mlx::core;
 

@@ -46,10 +46,14 @@ template <class T, unsigned Extra = plain> struct probe {
   ~probe();
 
   template <class U>
-  requires(probe_converts<T, U, Extra>()) operator U() const { __builtin_unreachable(); }
+    requires(probe_converts<T, U, Extra>())
+  operator U() const {
+    __builtin_unreachable();
+  }
 
   template <class U>
-  requires((Extra & references) != 0 && probe_converts<T, U, Extra>()) operator U&() const {
+    requires((Extra & references) != 0 && probe_converts<T, U, Extra>())
+  operator U&() const {
     __builtin_unreachable();
   }
 
@@ -137,10 +141,14 @@ template <class T, unsigned Extra> consteval bool countable_with() {
 
 // An object that is defined nowhere: pointers to its fields are constants all the same, and compilers spell
 // them with the name of the field last.
-template <class T> struct holder { T value; };
+template <class T> struct holder {
+  T value;
+};
 template <class T> extern const holder<T> nowhere_object;
 
-template <std::size_t N> struct pointers { const void* to[N]; };
+template <std::size_t N> struct pointers {
+  const void* to[N];
+};
 
 struct point_to {
   template <class... A> constexpr pointers<sizeof...(A)> operator()(const A&... a) const {
@@ -165,35 +173,29 @@ template <class T, std::size_t Count> consteval void refuse() {
   constexpr bool never = sizeof(T) == 0;
   constexpr bool counted = forms_agree<T, probe<T>, Count>();
   if constexpr (counted || countable_with<T, references>()) {
-    static_assert(
-        never,
-        "espalier: this struct has a member that is a reference or a bit-field, which no pointer can point "
-        "to. Hold a whole value, or register the struct with espalier::pytree_node.");
+    static_assert(never,
+                  "espalier: this struct has a member that is a reference or a bit-field, which no pointer can point "
+                  "to. Hold a whole value, or register the struct with espalier::pytree_node.");
   } else if constexpr (countable_with<T, bases>()) {
-    static_assert(
-        never,
-        "espalier: this struct has a base class, and C++20 cannot read the fields of a base. Repeat the "
-        "base as a member, or register the struct with espalier::pytree_node.");
+    static_assert(never,
+                  "espalier: this struct has a base class, and C++20 cannot read the fields of a base. Repeat the "
+                  "base as a member, or register the struct with espalier::pytree_node.");
   } else if constexpr (countable_with<T, unions>()) {
-    static_assert(
-        never,
-        "espalier: this struct has an unnamed union, whose members cannot be told apart. Use std::variant, "
-        "or register the struct with espalier::pytree_node.");
+    static_assert(never,
+                  "espalier: this struct has an unnamed union, whose members cannot be told apart. Use std::variant, "
+                  "or register the struct with espalier::pytree_node.");
   } else if constexpr (takes_parenthesised<T, probe<T>>(std::make_index_sequence<max_fields + 1>())) {
-    static_assert(
-        never,
-        "espalier: this struct has more than 255 fields. Group some of them in structs of their own, or "
-        "register it with espalier::pytree_node.");
+    static_assert(never,
+                  "espalier: this struct has more than 255 fields. Group some of them in structs of their own, or "
+                  "register it with espalier::pytree_node.");
   } else if constexpr (takes<T, probe<T>, 1>() || Count <= max_fields) {
-    static_assert(
-        never,
-        "espalier: this struct has a member that is a C array. Use std::array, or register the struct with "
-        "espalier::pytree_node.");
+    static_assert(never,
+                  "espalier: this struct has a member that is a C array. Use std::array, or register the struct with "
+                  "espalier::pytree_node.");
   } else {
-    static_assert(
-        never,
-        "espalier: the fields of this struct cannot be counted, because some member cannot be initialised "
-        "from one value of its own type. Register the struct with espalier::pytree_node.");
+    static_assert(never,
+                  "espalier: the fields of this struct cannot be counted, because some member cannot be initialised "
+                  "from one value of its own type. Register the struct with espalier::pytree_node.");
   }
 }
 

@@ -16,20 +16,17 @@ inline constexpr std::size_t max_fields = 255;
 template <std::size_t N> struct binder;
 
 template <> struct binder<0> {
-  template <class T, class F> static constexpr decltype(auto) apply(T&, F&& f) {
-    return static_cast<F&&>(f)();
-  }
+  template <class T, class F> static constexpr decltype(auto) apply(T&, F&& f) { return static_cast<F&&>(f)(); }
 };
 
 // The macros below live in this file only. Names are a0, a1, …; a line adds to the 16 names of the rows
 // before it.
-#define ESPALIER_BIND(n, ...)                                                            \
-  template <> struct binder<n> {                                                         \
-    template <class T, class F>                                                            \
-    ESPALIER_INLINE static constexpr decltype(auto) apply(T& value, F&& f) {             \
-      auto& [__VA_ARGS__] = value;                                                       \
-      return static_cast<F&&>(f)(__VA_ARGS__);                                           \
-    }                                                                                    \
+#define ESPALIER_BIND(n, ...)                                                                            \
+  template <> struct binder<n> {                                                                         \
+    template <class T, class F> ESPALIER_INLINE static constexpr decltype(auto) apply(T& value, F&& f) { \
+      auto& [__VA_ARGS__] = value;                                                                       \
+      return static_cast<F&&>(f)(__VA_ARGS__);                                                           \
+    }                                                                                                    \
   };
 
 // clang-format off

@@ -66,7 +66,9 @@ struct list_types {
   template <class... A> constexpr type_list<A...> operator()(A&...) const { return {}; }
 };
 
-template <std::size_t I, class A> struct indexed { using type = A; };
+template <std::size_t I, class A> struct indexed {
+  using type = A;
+};
 
 template <class Indices, class List> struct indexed_types;
 template <std::size_t... I, class... A>
