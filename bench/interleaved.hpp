@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,7 +40,8 @@ inline shortest_times run_interleaved(int argc, char** argv, const std::string& 
   int count = static_cast<int>(pointers.size());
   benchmark::Initialize(&count, pointers.data());
   shortest_times times;
-  if (!benchmark::ReportUnrecognizedArguments(count, pointers.data())) benchmark::RunSpecifiedBenchmarks(&times);
+  if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) std::exit(1);
+  benchmark::RunSpecifiedBenchmarks(&times);
   return times;
 }
 
