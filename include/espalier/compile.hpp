@@ -174,11 +174,25 @@ template <class E, class T> void collect_arrays(std::vector<const typename E::ar
   visit_tree(leaf, no_path{}, tree);
 }
 
-// A copy of a tree with its arrays replaced by those that `next` gives, in order.
-template <class E, class T, class Next> T with_arrays(const T& tree, Next&& next) {
-  auto leaf = [&]<class L>(type_tag<L>, const auto&, const L& value) -> L {
+// Where the arrays of a copied tree come from: out of `from`, in order; or, if `to` is given, they go there and blank ones
+// take their place. (One type for all copies, so that each tree type's copy is compiled once.)
+template <class E> struct array_exchange {
+  std::vector<typename E::array>* from;
+  std::vector<typename E::array>* to = nullptr;
+  std::size_t next = 0;
+
+  typename E::array operator()(const typename E::array& a) {
+    if (!to) return std::move((*from)[next++]);
+    to->push_back(a);
+    return E::blank();
+  }
+};
+
+// A copy of a tree with its arrays exchanged.
+template <class E, class T> T with_arrays(const T& tree, array_exchange<E>& arrays) {
+  auto leaf = [&arrays]<class L>(type_tag<L>, const auto&, const L& value) -> L {
     if constexpr (std::is_same_v<L, typename E::array>) {
-      return next(value);
+      return arrays(value);
     } else {
       return value;
     }
@@ -187,7 +201,10 @@ template <class E, class T, class Next> T with_arrays(const T& tree, Next&& next
 }
 
 template <class T> void describe_tree(std::vector<call_detail>& details, const std::string& name, const T& tree) {
-  if constexpr (!is_static<T>) details.push_back({name + " (structure)", treedef<T>(tree).to_string()});
+  if constexpr (!is_static<T>) {
+    call_detail& structure = details.emplace_back(name + " (structure)", std::string());
+    print_structure(structure.text, tree);
+  }
   auto leaf = [&](const path_view& path, const auto& value) {
     details.push_back({name + path.to_string(), describe_value(value)});
   };
@@ -298,37 +315,32 @@ template <class E, class F, class R, class... Argument> class compiled_call {
   // Runs the user's function on copies of the arguments that hold the engine's tracers; gives back all output arrays.
   std::vector<array> run_traced(const std::vector<array>& tracers, results& made,
                                 std::vector<in_place_leaf>& in_place) {
-    std::size_t next = 0;
-    const auto next_tracer = [&](const array&) { return tracers[next++]; };
-    copies traced = std::apply([&](auto&... a) { return copies{with_arrays<E>(a.value, next_tracer)...}; }, arguments_);
+    std::vector<array> inputs = tracers;
+    array_exchange<E> from_tracers{&inputs};
+    copies traced =
+        std::apply([&](auto&... a) { return copies{with_arrays<E>(a.value, from_tracers)...}; }, arguments_);
 
     std::vector<array> outputs;
+    array_exchange<E> to_outputs{nullptr, &outputs};
     if constexpr (std::is_void_v<R>) {
       call_function(traced);
     } else {
       const R value = call_function(traced);
-      made.value.emplace(take_outputs(value, outputs));
+      made.value.emplace(with_arrays<E>(value, to_outputs));
     }
     std::size_t first_input = 0;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (take_state(std::get<I>(arguments_), std::get<I>(traced), std::get<I>(made.left), first_input, outputs, in_place),
+      (take_state(std::get<I>(arguments_), std::get<I>(traced), std::get<I>(made.left), first_input, to_outputs,
+                  in_place),
        ...);
     }(all_arguments);
     return outputs;
   }
 
-  // A copy with blank arrays; the arrays go to `outputs`.
-  template <class T> static T take_outputs(const T& tree, std::vector<array>& outputs) {
-    return with_arrays<E>(tree, [&](const array& a) {
-      outputs.push_back(a);
-      return E::blank();
-    });
-  }
-
   // The arrays that the function left in one argument, whose first input is `first_input`.
   template <class A, class Tree>
   static void take_state(const A& before, const Tree& after, left_in<Tree>& left, std::size_t& first_input,
-                         std::vector<array>& outputs, std::vector<in_place_leaf>& in_place) {
+                         array_exchange<E>& to_outputs, std::vector<in_place_leaf>& in_place) {
     std::vector<const array*> arrays;
     collect_arrays<E>(arrays, before.value);
     if constexpr (A::in_out) {
@@ -336,8 +348,8 @@ template <class E, class F, class R, class... Argument> class compiled_call {
       byte_sink constants_after;
       encode_constants<E>(constants_before, before.value);
       encode_constants<E>(constants_after, after);
-      const std::size_t first_output = outputs.size();
-      Tree blank = take_outputs(after, outputs);
+      const std::size_t first_output = to_outputs.to->size();
+      Tree blank = with_arrays<E>(after, to_outputs);
       if (has_rebuilt_only<Tree> || constants_before.bytes != constants_after.bytes) {
         left.rebuilt.emplace(std::move(blank));
       } else {
@@ -365,35 +377,35 @@ template <class E, class F, class R, class... Argument> class compiled_call {
   // Hands the outputs of a replay to the caller and to the in-out arguments. Nothing here throws but for want of
   // memory.
   R deliver(const results& made, std::vector<array>& outputs) {
-    std::size_t next = 0;
-    const auto next_output = [&](const array&) { return std::move(outputs[next++]); };
+    array_exchange<E> from_outputs{&outputs};
     const auto rebind_state = [&] {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (rebind(std::get<I>(arguments_), std::get<I>(made.left), next_output, outputs, next), ...);
+        (rebind(std::get<I>(arguments_), std::get<I>(made.left), from_outputs), ...);
       }(all_arguments);
     };
     if constexpr (std::is_void_v<R>) {
       rebind_state();
     } else if constexpr (std::is_same_v<R, array>) {
-      array value = next_output(*made.value);
+      array value = from_outputs(*made.value);
       rebind_state();
       return value;
     } else {
-      R value = with_arrays<E>(*made.value, next_output);
+      R value = with_arrays<E>(*made.value, from_outputs);
       rebind_state();
       return value;
     }
   }
 
-  template <class A, class Tree, class Next>
-  void rebind(A& argument, const left_in<Tree>& left, Next& next_output, std::vector<array>& outputs,
-              std::size_t& next) {
+  template <class A, class Tree> void rebind(A& argument, const left_in<Tree>& left, array_exchange<E>& from_outputs) {
     if constexpr (A::in_out) {
       if (left.rebuilt) {
-        replace(argument.value, with_arrays<E>(*left.rebuilt, next_output));
+        replace(argument.value, with_arrays<E>(*left.rebuilt, from_outputs));
       } else {
         // The inputs of in-out arguments are leaves of objects that are not const.
-        for (const std::size_t input : left.assigned) *const_cast<array*>(inputs_[input]) = std::move(outputs[next++]);
+        for (const std::size_t input : left.assigned) {
+          array& leaf = *const_cast<array*>(inputs_[input]);
+          leaf = from_outputs(leaf);
+        }
       }
     }
   }
