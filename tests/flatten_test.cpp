@@ -5,6 +5,10 @@
 #include <espalier/map.hpp>
 #include <espalier/paths.hpp>
 #include <list>
+#include <ranges>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "corpus.hpp"
 
@@ -175,6 +179,14 @@ TEST(unflatten, a_structure_outlives_its_tree) {
     structure = tree_structure(m);
   }
   EXPECT_TRUE(structure->unflatten(std::vector<double>{1, 2, 3, 4, 0.5}) == corpus::examples<corpus::model>()[0]);
+}
+
+TEST(flatten, unflatten_of_a_view_leaves_its_elements_alone) {
+  std::vector<std::string> names{"one", "two"};
+  const espalier::treedef<std::vector<std::string>> def(names);
+  EXPECT_EQ(def.unflatten(std::span(names)), names);
+  EXPECT_EQ(def.unflatten(names | std::views::take(2)), names);
+  EXPECT_EQ(names, (std::vector<std::string>{"one", "two"}));
 }
 
 }  // namespace

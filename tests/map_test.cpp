@@ -5,6 +5,7 @@
 #include <espalier/leaf_array.hpp>
 #include <espalier/map.hpp>
 #include <espalier/paths.hpp>
+#include <map>
 
 #include "corpus.hpp"
 
@@ -415,6 +416,14 @@ TEST(mismatch, the_spelling_of_aux_data_is_none) {
   EXPECT_EQ(sum.keys, 3);
   EXPECT_EQ(differences([] { (void)tree_map([](double a, double) { return a; }, by_type{1, 3}, by_list{2, 4}); }),
             (list{{".step", "aux 3", "aux 4"}}));
+}
+
+TEST(map, a_map_keeps_its_comparator) {
+  using descending = std::map<int, double, bool (*)(int, int)>;
+  const descending values({{1, 1.0}, {2, 2.0}}, [](int a, int b) { return a > b; });
+  const descending doubled = espalier::tree_map([](double x) { return 2 * x; }, values);
+  EXPECT_EQ(doubled.begin()->first, 2);
+  EXPECT_EQ(doubled.at(1), 2.0);
 }
 
 }  // namespace

@@ -6,6 +6,11 @@
 #include <espalier/leaf_array.hpp>
 #include <espalier/map.hpp>
 #include <espalier/visit.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "corpus.hpp"
 
@@ -253,6 +258,28 @@ TEST(visit_update, an_exception_leaves_a_valid_tree) {
   EXPECT_EQ(tree[0].mean, -1);
   EXPECT_EQ(tree[1].mean, 3);
   EXPECT_EQ(tree[1].scale, 4);
+}
+
+TEST(visit, the_last_key_of_an_optional_or_pointer_is_its_fields_name) {
+  struct held {
+    std::optional<double> bias;
+    std::unique_ptr<double> scale;
+    std::variant<double, int> rate;
+  };
+  const held h{1.0, std::make_unique<double>(2.0), 3.0};
+  std::vector<std::string> names;
+  espalier::tree_visit_with_path([&](const auto& path, const auto&) { names.emplace_back(path.back().name); }, h);
+  EXPECT_EQ(names, (std::vector<std::string>{"bias", "scale", "rate"}));
+}
+
+TEST(visit, update_changes_a_leaf_array) {
+  struct pair {
+    double x, y;
+  };
+  auto values = espalier::tree_map([](double v) { return static_cast<int>(v); }, pair{1, 2});
+  espalier::tree_visit_update([](int v) { return v + 10; }, values);
+  EXPECT_EQ(values["x"_path], 11);
+  EXPECT_EQ(values["y"_path], 12);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ struct option {
   std::string (*shown)(const options&);
 };
 
+std::string in_quotes(std::string_view text) { return std::string(1, '\'').append(text).append(1, '\''); }
+
 [[noreturn]] void fail(const option& o, const std::string& expected, const std::string& found) {
   throw option_error("option " + o.name + ": expected " + expected + ", found " + found + ". See train_digits --help.");
 }
@@ -28,8 +30,7 @@ std::uint64_t whole_number(const option& o, std::string_view text, std::uint64_t
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (text.empty() || error != std::errc{} || stop != end || value < lowest || value > highest) {
-    fail(o, kind + " from " + std::to_string(lowest) + " to " + std::to_string(highest),
-         "'" + std::string(found) + "'");
+    fail(o, kind + " from " + std::to_string(lowest) + " to " + std::to_string(highest), in_quotes(found));
   }
   return value;
 }
@@ -55,14 +56,14 @@ double positive(const option& o, const std::string& text) {
   double value = 0;
   if (!(in >> std::noskipws >> value) || in.peek() != std::char_traits<char>::eof() || !std::isfinite(value) ||
       value <= 0) {
-    fail(o, "a number above 0, e.g. 0.001 or 1e-3", "'" + text + "'");
+    fail(o, "a number above 0, e.g. 0.001 or 1e-3", in_quotes(text));
   }
   return value;
 }
 
 std::string joined(const std::vector<int>& numbers) {
   std::string text;
-  for (int n : numbers) text += (text.empty() ? "" : ",") + std::to_string(n);
+  for (int n : numbers) text.append(text.empty() ? "" : ",").append(std::to_string(n));
   return text;
 }
 
@@ -96,14 +97,15 @@ const std::vector<option>& all_options() {
          x.seed = whole_number(me, v, 0, std::numeric_limits<std::uint64_t>::max(), "a whole number", v);
        },
        [](const options& x) { return std::to_string(x.seed); }},
-      {"--checkpoint", "FILE", "where the trained state is written, and read with --resume",
+      {"--checkpoint", "FILE", "where the trained state is written after each epoch, and read with --resume",
        [](options& x, const o&, const s& v) { x.checkpoint = v; },
        [](const options& x) { return x.checkpoint.string(); }},
       {"--resume", "", "go on from the checkpoint instead of starting anew",
        [](options& x, const o&, const s&) { x.resume = true; }, nullptr},
       {"--curve", "FILE", "where the picture of loss and accuracy is written (SVG)",
        [](options& x, const o&, const s& v) { x.curve = v; }, [](const options& x) { return x.curve.string(); }},
-      {"--help", "", "print this and stop", [](options& x, const o&, const s&) { x.help = true; }, nullptr},
+      {"--help", "", "print this and stop; -h does the same", [](options& x, const o&, const s&) { x.help = true; },
+       nullptr},
   };
   return all;
 }
@@ -113,28 +115,29 @@ const option& find_option(const std::string& name) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const option& o) { return o.name == name; });
   if (found != all.end()) return *found;
   std::string names;
-  for (const option& o : all) names += (names.empty() ? "" : ", ") + o.name;
-  throw option_error("unknown option '" + name + "': expected one of " + names + ". See train_digits --help.");
+  for (const option& o : all) names.append(names.empty() ? "" : ", ").append(o.name);
+  throw option_error("unknown option " + in_quotes(name) + ": expected one of " + names + ". See train_digits --help.");
 }
 
 }  // namespace
 
 options parse_options(const std::vector<std::string>& arguments, const options& defaults) {
   options chosen = defaults;
-  chosen.help = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
+  chosen.help =
+      std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a == "--help" || a == "-h"; });
   if (chosen.help) return chosen;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto equals = arguments[i].find('=');
     const option& o = find_option(arguments[i].substr(0, equals));
     std::string value;
     if (o.value.empty()) {
-      if (equals != std::string::npos) fail(o, "no value", "'" + arguments[i].substr(equals + 1) + "'");
+      if (equals != std::string::npos) fail(o, "no value", in_quotes(arguments[i].substr(equals + 1)));
     } else if (equals != std::string::npos) {
       value = arguments[i].substr(equals + 1);
     } else {
       if (i + 1 == arguments.size()) fail(o, "a value (" + o.value + ")", "the end of the command line");
       value = arguments[++i];
-      if (value.starts_with("--")) fail(o, "a value (" + o.value + ")", "the option '" + value + "'");
+      if (value.starts_with("--")) fail(o, "a value (" + o.value + ")", "the option " + in_quotes(value));
     }
     if (!o.value.empty() && value.empty()) fail(o, "a value (" + o.value + ")", "an empty one");
     o.set(chosen, o, value);
@@ -145,9 +148,9 @@ options parse_options(const std::vector<std::string>& arguments, const options& 
 std::string help_text(const options& defaults) {
   std::string text =
       "Usage: train_digits [options]\n\n"
-      "Trains a multilayer perceptron on handwritten digits. Prints progress and the accuracy on digits that "
-      "it\n"
-      "was not trained on; writes a checkpoint and a picture of the learning curve.\n\nOptions:\n";
+      "Trains a multilayer perceptron on handwritten digits. Prints progress and the accuracy on digits that it\n"
+      "was not trained on; writes a checkpoint and a picture of the learning curve. A checkpoint that is there\n"
+      "already is kept as FILE.previous, unless it is resumed.\n\nOptions:\n";
   for (const option& o : all_options()) {
     std::string left = "  " + o.name + (o.value.empty() ? "" : " " + o.value);
     left.resize(std::max<std::size_t>(left.size() + 2, 22), ' ');

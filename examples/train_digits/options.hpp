@@ -33,8 +33,8 @@ struct option_error : std::runtime_error {
 };
 
 // Reads the arguments after the program's name, `--name value` or `--name=value`; of an option given twice
-// the last counts. What is not named keeps its value from `defaults`. --help anywhere wins over all else,
-// mistakes included. Throws option_error.
+// the last counts. What is not named keeps its value from `defaults`. --help or -h anywhere wins over all
+// else, mistakes included. Throws option_error.
 options parse_options(const std::vector<std::string>& arguments, const options& defaults = {});
 
 // What --help prints: what the program does, every option with its default, examples.

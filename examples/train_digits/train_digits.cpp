@@ -4,6 +4,7 @@
 #include <mlx/mlx.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <espalier/espalier.hpp>
 #include <espalier/mlx/engine.hpp>
@@ -13,6 +14,7 @@
 #include <espalier/mlx/math.hpp>
 #include <espalier/optim/adam.hpp>
 #include <espalier/optim/apply_updates.hpp>
+#include <espalier/visit.hpp>
 #include <exception>
 #include <string>
 
@@ -20,6 +22,7 @@
 #include "loss_curve.hpp"
 #include "mlp.hpp"
 #include "options.hpp"
+#include "results.hpp"
 
 namespace train_digits {
 namespace {
@@ -51,7 +54,16 @@ batch to_batch(const digits& d) {
           mx::array(d.labels.begin(), {n}, mx::int32)};
 }
 
+// A last step may break the parameters although its loss, of before the step, is a number.
+bool all_finite(const train_state& state) {
+  bool finite = true;
+  espalier::tree_visit([&](const mx::array& a) { finite = finite && mx::all(mx::isfinite(a)).item<bool>(); }, state);
+  return finite;
+}
+
 void run(const options& chosen) {
+  require_writable(chosen.checkpoint, "--checkpoint");
+  require_writable(chosen.curve, "--curve");
   const auto [train, test] = split_train_test(read_digits(chosen.data), {.seed = chosen.seed});
   const batch test_batch = to_batch(test);
 
@@ -70,7 +82,8 @@ void run(const options& chosen) {
                          std::to_string(saved.seed) + ", found " + std::to_string(chosen.seed) +
                          "; another seed would train on test images");
     }
-    std::printf("resumed after epoch %lld from %s\n", static_cast<long long>(saved.epoch), chosen.checkpoint.c_str());
+    std::printf("resumed after epoch %lld from %s\n", static_cast<long long>(saved.epoch),
+                full_name(chosen.checkpoint).c_str());
   }
   train_state& state = saved.state;
   std::printf("%zu images to train on, %zu held out\n\n%s\n", train.size(), test.size(),
@@ -83,6 +96,10 @@ void run(const options& chosen) {
   const auto first = static_cast<std::size_t>(saved.epoch);
   const std::size_t last = first + chosen.epochs;
   double accuracy = 0;
+  bool written = chosen.resume;
+  const auto stop = [&](std::string what, std::size_t epoch, std::size_t steps) {
+    throw diverged({std::move(what), epoch + 1, steps, chosen.learning_rate, chosen.checkpoint, written});
+  };
   for (std::size_t epoch = first; epoch < last; ++epoch) {
     const auto begin = std::chrono::steady_clock::now();
     double sum = 0;
@@ -91,13 +108,15 @@ void run(const options& chosen) {
     for (const auto& rows : mini_batches(train.size(), chosen.batch_size, chosen.seed, epoch)) {
       mx::array value = step(state, to_batch(take(train, rows)), optimizer);
       espalier::eval(state, value);
-      seen += rows.size();
-      sum += static_cast<double>(value.item<float>()) * static_cast<double>(rows.size());
-      curve.batch_loss.push_back(
-          {static_cast<double>(epoch) + static_cast<double>(seen) / static_cast<double>(train.size()),
-           value.item<float>()});
       ++steps;
+      const double batch_loss = value.item<float>();
+      if (!std::isfinite(batch_loss)) stop("the loss is " + std::to_string(batch_loss), epoch, steps);
+      seen += rows.size();
+      sum += batch_loss * static_cast<double>(rows.size());
+      curve.batch_loss.push_back(
+          {static_cast<double>(epoch) + static_cast<double>(seen) / static_cast<double>(train.size()), batch_loss});
     }
+    if (!all_finite(state)) stop("a parameter or moment is no number", epoch, steps);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     accuracy = recognised(state.model, test_batch).item<int>() / static_cast<double>(test.size());
     const double mean_loss = sum / static_cast<double>(train.size());
@@ -106,16 +125,24 @@ void run(const options& chosen) {
     std::printf("epoch %3zu/%zu   loss %.4f   test accuracy %5.2f %%   %6.0f steps/s\n", epoch + 1, last, mean_loss,
                 100 * accuracy, static_cast<double>(steps) / seconds.count());
     std::fflush(stdout);
-  }
 
-  saved.epoch = static_cast<std::int64_t>(last);
-  espalier::save_safetensors(chosen.checkpoint, saved);
+    saved.epoch = static_cast<std::int64_t>(epoch + 1);
+    if (!written) {
+      if (const auto previous = keep_previous(chosen.checkpoint)) {
+        std::printf("the checkpoint that was there is now %s\n", full_name(*previous).c_str());
+      }
+    }
+    espalier::save_safetensors(chosen.checkpoint, saved);
+    written = true;
+  }
   write_svg(chosen.curve, curve);
   const espalier::compile_stats stats = step.stats();
   std::printf("\ntest accuracy %.2f %% (the loss cannot fall below 0.50: its targets are smoothed)\n", 100 * accuracy);
-  std::printf("training step: %zu traces, one per batch shape; %zu calls replayed one\n", stats.traces, stats.hits);
+  std::printf("training step: %s, one per batch shape; %s replayed one\n", counted(stats.traces, "trace").c_str(),
+              counted(stats.hits, "call").c_str());
   if (!stats.last_retrace.empty()) std::printf("last retrace:\n%s\n", stats.last_retrace.c_str());
-  std::printf("checkpoint: %s\nloss curve: %s\n", chosen.checkpoint.c_str(), chosen.curve.c_str());
+  std::printf("checkpoint: %s\nloss curve: %s\n", full_name(chosen.checkpoint).c_str(),
+              full_name(chosen.curve).c_str());
 }
 
 }  // namespace
@@ -123,9 +150,10 @@ void run(const options& chosen) {
 
 int main(int argc, char** argv) {
   try {
-    const train_digits::options chosen = train_digits::parse_options({argv + 1, argv + argc});
+    const train_digits::options defaults{.data = ESPALIER_DIGITS_FILE};
+    const train_digits::options chosen = train_digits::parse_options({argv + 1, argv + argc}, defaults);
     if (chosen.help) {
-      std::printf("%s", train_digits::help_text().c_str());
+      std::printf("%s", train_digits::help_text(defaults).c_str());
       return 0;
     }
     train_digits::run(chosen);

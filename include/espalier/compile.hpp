@@ -10,7 +10,8 @@
 // value.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <espalier/compile_options.hpp>
 #include <espalier/detail/callable.hpp>
 #include <espalier/detail/compiled_call.hpp>
 #include <espalier/detail/trace_cache.hpp>
@@ -26,36 +27,18 @@
 
 namespace espalier {
 
-struct compile_options {
-  // The most traces that one list of argument types may need; another one throws retrace_error. 0: any number.
-  std::size_t max_traces = 0;
-};
-
 namespace detail {
-
-// The same object as two in-out arguments has no meaning after the call.
-template <class F, class... Argument> void require_distinct(const Argument&... arguments) {
-  if constexpr ((std::size_t{Argument::in_out} + ... + 0) > 1) {
-    const void* const addresses[] = {Argument::in_out ? static_cast<const void*>(&arguments.value) : nullptr...};
-    for (std::size_t i = 0; i < sizeof...(Argument); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (addresses[i] && addresses[i] == addresses[j]) {
-          throw trace_error("espalier: compile: " + callable_name<F>() + ": arguments " + std::to_string(j) + " and " +
-                            std::to_string(i) + " are in-out state and the same object; pass two objects");
-        }
-      }
-    }
-  }
-}
 
 struct any_slot {
   virtual ~any_slot() = default;
   virtual compile_stats stats() const = 0;
+  virtual std::uint64_t last_trace() const = 0;
   virtual void clear() = 0;
 };
 template <class E> struct slot : any_slot {
   trace_cache<E> cache;
   compile_stats stats() const override { return cache.stats(); }
+  std::uint64_t last_trace() const override { return cache.last_trace(); }
   void clear() override { cache.clear(); }
 };
 
@@ -72,12 +55,16 @@ template <class Engine, compile_options Options, class F> class compiled_base {
   compile_stats stats() const {
     const std::lock_guard lock(slots_->mutex);
     compile_stats sum;
+    std::uint64_t last_trace = 0;
     for (const auto& entry : slots_->list) {
       const compile_stats s = entry.second->stats();
       sum.traces += s.traces;
       sum.hits += s.hits;
       sum.entries += s.entries;
-      if (!s.last_retrace.empty()) sum.last_retrace = s.last_retrace;
+      if (entry.second->last_trace() > last_trace) {
+        last_trace = entry.second->last_trace();
+        sum.last_retrace = s.last_retrace;
+      }
     }
     return sum;
   }
@@ -93,32 +80,25 @@ template <class Engine, compile_options Options, class F> class compiled_base {
   template <class... Argument, class Inline>
   auto call(types<Argument...>, Inline&& inline_call, Argument... arguments) {
     using R = std::remove_cvref_t<decltype(inline_call())>;
-    using found = typename decltype([] {
-      if constexpr (!std::is_void_v<Engine>) {
-        return type_tag<Engine>{};
-      } else if constexpr (std::is_void_v<R>) {
-        return find_engine<F_tree, typename Argument::tree...>();
+    using result_tree = std::conditional_t<std::is_void_v<R>, std::tuple<>, R>;
+    if constexpr (require_trees<F_tree>() && (require_trees<typename Argument::tree>() && ...) &&
+                  require_trees<result_tree>()) {
+      using E = engine_of_call<result_tree, typename Argument::tree...>;
+      if constexpr (std::is_void_v<E>) {
+        static_assert(always_false<F>,
+                      "espalier: compile: no argument and no result holds an engine's array, so there is nothing to "
+                      "trace. Include the engine's header, or name the engine: compile<engines::mlx>(f)");
       } else {
-        return find_engine<F_tree, typename Argument::tree..., R>();
-      }
-    }())::type;
-    if constexpr (std::is_void_v<found>) {
-      static_assert(always_false<F>,
-                    "espalier: compile: no argument and no result holds an engine's array, so there is nothing to "
-                    "trace. Include the "
-                    "engine's header, or name the engine: compile<engines::mlx>(f)");
-    } else {
-      static_assert(engine<found>, "espalier: compile: this type is not an engine; see espalier/engine.hpp");
-      if (found::transforming()) return static_cast<R>(inline_call());
-      require_distinct<F>(arguments...);
-      auto& cache = slot_for<found, Argument...>().cache;
-      if constexpr (std::is_empty_v<F>) {
-        return compiled_call<found, F, R, Argument...>(function_, arguments...).run(cache, Options.max_traces);
-      } else {
-        constexpr bool changes = !callable_as_const<call_type<Argument>...>;
-        using self = argument<F, changes>;
-        return compiled_call<found, F, R, self, Argument...>(function_, self{function_}, arguments...)
-            .run(cache, Options.max_traces);
+        static_assert(engine<E>, "espalier: compile: this type is not an engine; see espalier/engine.hpp");
+        if (E::transforming() || compile_disabled()) return static_cast<R>(inline_call());
+        auto& cache = slot_for<E, Argument...>().cache;
+        if constexpr (std::is_empty_v<F>) {
+          return compiled_call<E, F, R, Argument...>(function_, arguments...).run(cache, Options);
+        } else {
+          using self = argument<F, !std::is_invocable_v<const F&, call_type<Argument>...>>;
+          return compiled_call<E, F, R, self, Argument...>(function_, self{function_}, arguments...)
+              .run(cache, Options);
+        }
       }
     }
   }
@@ -126,7 +106,10 @@ template <class Engine, compile_options Options, class F> class compiled_base {
  private:
   using F_tree = std::conditional_t<std::is_empty_v<F>, std::tuple<>, F>;
 
-  template <class... A> static constexpr bool callable_as_const = std::is_invocable_v<const F&, A...>;
+  // The engine that was named, or else that of the first array type among the trees.
+  template <class Result, class... Tree>
+  using engine_of_call = std::conditional_t<std::is_void_v<Engine>, decltype(find_engine<F_tree, Tree..., Result>()),
+                                            type_tag<Engine>>::type;
 
   template <class E, class... Argument> slot<E>& slot_for() {
     const void* id = &type_id<types<E, Argument...>>;
@@ -175,7 +158,7 @@ class compiled : public detail::compiled_base<Engine, Options, F> {
     if constexpr (Argument::in_out) {
       return value;
     } else {
-      copy.emplace(value);
+      copy.emplace(detail::clone(value));
       return std::move(*copy);
     }
   }

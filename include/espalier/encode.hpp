@@ -199,7 +199,8 @@ template <encodable T> std::string encoding_of(const T& value) {
 
 // Whether two values have the same encoding. Numbers and enums compare their bits; everything else is encoded.
 template <encodable T> bool same_encoding(const T& a, const T& b) {
-  if constexpr (std::is_integral_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>) {
+  if constexpr (!requires { sizeof(value_encoder<T>); } &&
+                (std::is_integral_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string>)) {
     return a == b;
   } else if constexpr (detail::is_specialization<T, aux>) {
     return same_encoding(a.value, b.value);

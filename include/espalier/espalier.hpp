@@ -3,6 +3,7 @@
 
 #include <espalier/aux.hpp>
 #include <espalier/compile.hpp>
+#include <espalier/compile_options.hpp>
 #include <espalier/describe.hpp>
 #include <espalier/encode.hpp>
 #include <espalier/engine.hpp>
@@ -19,4 +20,5 @@
 #include <espalier/reduce.hpp>
 #include <espalier/structure.hpp>
 #include <espalier/summary.hpp>
+#include <espalier/typed_text.hpp>
 #include <espalier/visit.hpp>

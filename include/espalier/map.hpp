@@ -3,9 +3,9 @@
 //   Model next = espalier::tree_map([](const auto& p, const auto& g) { return p - 0.1 * g; }, params, grads);
 //
 // A function that gives back every leaf's type gives back the same struct, built by brace initialisation: no default
-// construction, no copy of a leaf, no allocation beyond the containers of the result. One that gives one other type
-// gives the struct rebound, if it is a template over its leaf, otherwise leaf_array<T, U> (include
-// espalier/leaf_array.hpp).
+// construction (of the elements of long arrays excepted, where they have one), no copy of a leaf, no allocation beyond
+// the containers of the result. One that gives one other type gives the struct rebound, if it is a template over its
+// leaf, otherwise leaf_array<T, U> (include espalier/leaf_array.hpp).
 #pragma once
 
 #include <espalier/detail/leaf_call.hpp>

@@ -175,7 +175,7 @@ template <class T> struct record_node {
       if constexpr (!has_aux) {
         return all;
       } else {
-        return pick(all, layout::child_fields, std::make_index_sequence<arity>{});
+        return pick_children(all, std::make_index_sequence<arity>{});
       }
     });
   }
@@ -234,7 +234,7 @@ template <class T> struct record_node {
   };
 
   template <class Pack, std::size_t... I>
-  ESPALIER_INLINE static constexpr auto pick(const Pack& all, const auto&, std::index_sequence<I...>) {
+  ESPALIER_INLINE static constexpr auto pick_children(const Pack& all, std::index_sequence<I...>) {
     return ref_pack<std::index_sequence<I...>,
                     std::remove_reference_t<decltype(get_ref<layout::child_fields[I]>(all))>...>{
         {get_ref<layout::child_fields[I]>(all)}...};
@@ -384,12 +384,14 @@ template <class T, class Allocator> struct container_node<std::vector<T, Allocat
 
 template <class K> inline constexpr bool is_string_key = std::is_convertible_v<const K&, std::string_view>;
 
+// Keys that print in a key path: strings, integers, enums.
+template <class K>
+inline constexpr bool is_printable_key = is_string_key<K> || std::is_integral_v<K> || std::is_enum_v<K>;
+
 template <class K> constexpr key_entry map_key_entry(const K& key) {
   if constexpr (is_string_key<K>) {
     return {key_entry::kind::string_key, std::string_view(key)};
   } else {
-    static_assert(std::is_integral_v<K> || std::is_enum_v<K>,
-                  "espalier: a map in a tree needs keys that print in a key path: strings, integers or enums");
     const auto number = static_cast<std::int64_t>(key);
     const bool large = number < 0 && key > K{};
     return {large ? key_entry::kind::unsigned_key : key_entry::kind::integer_key, {}, number};
@@ -397,13 +399,14 @@ template <class K> constexpr key_entry map_key_entry(const K& key) {
 }
 
 template <class K, class T, class Compare, class Allocator> struct container_node<std::map<K, T, Compare, Allocator>> {
-  static constexpr node_kind kind = node_kind::map;
+  static constexpr node_kind kind = is_printable_key<K> ? node_kind::map : node_kind::unsupported;
   using key = K;
+  using compare = Compare;
   using element = T;
 
-  // `from` is a map with the same keys; make(key, value in from) makes each value.
+  // `from` is a map with the same keys and order; make(key, value in from) makes each value.
   template <class From, class Make> static std::map<K, T, Compare, Allocator> assemble(From& from, Make&& make) {
-    std::map<K, T, Compare, Allocator> result;
+    std::map<K, T, Compare, Allocator> result(from.key_comp());
     for (auto& [k, value] : from) result.emplace_hint(result.end(), k, make(k, value));
     return result;
   }

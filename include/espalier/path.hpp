@@ -132,7 +132,7 @@ class path_view {
     return out;
   }
 
-  // The last key: of a leaf in a struct, the field's name.
+  // The last key: of a leaf in a struct, the field's name, also if it is an optional's value.
   constexpr const key_entry& back() const { return key_; }
 
   friend std::ostream& operator<<(std::ostream& out, const path_view& path) { return out << path.to_string(); }

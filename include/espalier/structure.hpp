@@ -335,12 +335,14 @@ template <class T> class treedef {
   }
 
   // A tree of this structure with these leaves, in order: a range of leaves (leaf_value_t<T>, or what converts to the
-  // leaf type). An rvalue range is moved from. Throws leaf_error if their number or a variant's alternative is wrong.
+  // leaf type). An rvalue container is moved from; a view is not, since its elements are somebody else's. Throws
+  // leaf_error if their number or a variant's alternative is wrong.
   template <std::ranges::forward_range Leaves> constexpr T unflatten(Leaves&& leaves) const {
     require_leaves(leaves);
     auto next = std::ranges::begin(leaves);
     auto leaf = [&]<class L>(detail::type_tag<L>, const auto&, const auto&) -> L {
-      if constexpr (std::is_lvalue_reference_v<Leaves>) {
+      if constexpr (std::is_lvalue_reference_v<Leaves> || std::ranges::borrowed_range<Leaves> ||
+                    std::ranges::view<std::remove_cvref_t<Leaves>>) {
         return detail::take_leaf<L>(*next++);
       } else {
         return detail::take_leaf<L>(std::move(*next++));

@@ -87,19 +87,33 @@ ESPALIER_INLINE constexpr void update_tree(Leaf& leaf, Path path, T& tree, R&...
   }
 }
 
+template <class F, class... Root, class... Zip> consteval bool gives_leaf_types(types<Zip...>) {
+  return (std::is_same_v<std::remove_cvref_t<typename call_at<false, types<Root...>, Zip>::template result<F>>,
+                         typename call_at<false, types<Root...>, Zip>::leaf> &&
+          ...);
+}
+
 }  // namespace detail
 
 // Assigns f(leaf, rest leaves...) to every leaf of the first tree, in order: tree_map in place. Nodes that can only be
 // rebuilt (immutable registered nodes, structs with const members) are rebuilt and replaced. Throws structure_error
 // before any change if the structures differ; if f throws, the leaves before it have been updated.
 template <class F, class First, class... Rest> constexpr void tree_visit_update(F&& f, First& first, Rest&&... rest) {
+  static_assert(!std::is_const_v<First>, "espalier: tree_visit_update: the tree is const; use tree_map for a new one");
   static_assert(detail::require_traversal<false, F, const First&, Rest...>());
-  const detail::leaf_call<false, F, const First&, Rest...> leaf{f};
-  detail::walk_together(
-      "tree_visit_update",
-      [&](auto& lead, auto&&... others)
-          ESPALIER_INLINE_LAMBDA { detail::update_tree(leaf, detail::no_path{}, lead, others...); },
-      first, rest...);
+  static_assert(
+      detail::gives_leaf_types<F, const First&, Rest...>(detail::leaf_zips<First, std::remove_cvref_t<Rest>...>{}),
+      "espalier: tree_visit_update: the function must give back each leaf's own type");
+  if constexpr (detail::is_leaf_array<First>) {
+    tree_visit([&f](auto& value, auto&&... beside) { value = f(std::as_const(value), beside...); }, first, rest...);
+  } else {
+    const detail::leaf_call<false, F, const First&, Rest...> leaf{f};
+    detail::walk_together(
+        "tree_visit_update",
+        [&](auto& lead, auto&&... others)
+            ESPALIER_INLINE_LAMBDA { detail::update_tree(leaf, detail::no_path{}, lead, others...); },
+        first, rest...);
+  }
 }
 
 }  // namespace espalier

@@ -2,177 +2,25 @@
 #include <mlx/ops.h>
 #include <mlx/transforms.h>
 
-#include <algorithm>
-#include <bit>
-#include <charconv>
-#include <cmath>
 #include <espalier/mlx/io.hpp>
 #include <fstream>
 #include <ios>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <random>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace espalier::detail {
 
 namespace mx = ::mlx::core;
-
-// --- Values as text. ---------------------------------------------------------------------------------------
-
-namespace {
-
-// Whether the bytes are UTF-8, which is all that JSON can hold: no overlong forms, surrogates, or more than
-// U+10FFFF.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t at) {
-      return at < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[at])) : 0U;
-    };
-    const unsigned lead = byte(i);
-    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : 4;
-    if (lead >= 0x80 && (lead < 0xC2 || lead > 0xF4)) return false;
-    for (std::size_t j = 1; j < length; ++j) {
-      if ((byte(i + j) & 0xC0) != 0x80) return false;
-    }
-    const unsigned second = byte(i + 1);
-    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) || (lead == 0xF0 && second < 0x90) ||
-        (lead == 0xF4 && second > 0x8F)) {
-      return false;
-    }
-    i += length;
-  }
-  return true;
-}
-
-template <class T> void append_number(std::string& out, T value, int base = 10) {
-  char digits[32];
-  out.append(digits, std::to_chars(digits, digits + sizeof(digits), value, base).ptr);
-}
-
-std::string integer_tag(char sign, std::size_t bits) {
-  return (sign == 'c' ? std::string("char") : std::string(1, sign)) + std::to_string(bits) + ":";
-}
-
-template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
-template <class T> void write_any_float(std::string& out, T value) {
-  out += sizeof(T) == 4 ? "f32:" : "f64:";
-  if (std::isnan(value)) {
-    out += "nan:";
-    append_number(out, std::bit_cast<bits_of<T>>(value), 16);
-  } else {
-    char digits[64];
-    out.append(digits,
-               std::to_chars(digits, digits + sizeof(digits), value).ptr);  // the shortest that reads back the same
-  }
-}
-
-// Takes what stands before the next comma or bracket.
-std::string_view take_token(std::string_view& in) {
-  const std::string_view token = in.substr(0, in.find_first_of(",()[]{}"));
-  in.remove_prefix(token.size());
-  return token;
-}
-
-template <class T, class... Format> T parse(std::string_view digits, Format... format) {
-  T value{};
-  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value, format...);
-  if (fault != std::errc{} || end != digits.data() + digits.size()) throw bad_text{};
-  return value;
-}
-
-template <class T> T read_any_float(std::string_view& in) {
-  read_exactly(in, sizeof(T) == 4 ? "f32:" : "f64:");
-  std::string_view token = take_token(in);
-  if (token.starts_with("nan")) {
-    read_exactly(token, "nan:");
-    const T value = std::bit_cast<T>(parse<bits_of<T>>(token, 16));
-    if (!std::isnan(value)) throw bad_text{};
-    return value;
-  }
-  return parse<T>(token);
-}
-
-}  // namespace
-
-void write_bool(std::string& out, bool value) { out += value ? "bool:true" : "bool:false"; }
-
-void write_integer(std::string& out, char sign, std::size_t bits, std::uint64_t value) {
-  out += integer_tag(sign, bits);
-  if (sign == 'i') {
-    append_number(out, static_cast<std::int64_t>(value));
-  } else {
-    append_number(out, bits < 64 ? value & ((std::uint64_t{1} << bits) - 1) : value);
-  }
-}
-
-void write_float(std::string& out, float value) { write_any_float(out, value); }
-void write_float(std::string& out, double value) { write_any_float(out, value); }
-
-void write_string(std::string& out, std::string_view value) {
-  if (is_utf8(value)) {
-    out.append("str:").append(std::to_string(value.size())).append(":").append(value);
-  } else {
-    out += "hex:";
-    for (const char c : value) {
-      const auto byte = static_cast<unsigned char>(c);
-      out += "0123456789abcdef"[byte >> 4];
-      out += "0123456789abcdef"[byte & 15];
-    }
-  }
-}
-
-void read_exactly(std::string_view& in, std::string_view expected) {
-  if (!in.starts_with(expected)) throw bad_text{};
-  in.remove_prefix(expected.size());
-}
-
-bool read_bool(std::string_view& in) {
-  read_exactly(in, "bool:");
-  const std::string_view token = take_token(in);
-  if (token != "true" && token != "false") throw bad_text{};
-  return token == "true";
-}
-
-std::uint64_t read_integer(std::string_view& in, char sign, std::size_t bits) {
-  read_exactly(in, integer_tag(sign, bits));
-  const std::string_view token = take_token(in);
-  if (sign == 'i') {
-    const auto value = parse<std::int64_t>(token);
-    const std::int64_t above = bits < 64 ? value >> (bits - 1) : 0;  // only copies of the sign, if it fits
-    if (bits < 64 && above != 0 && above != -1) throw bad_text{};
-    return static_cast<std::uint64_t>(value);
-  }
-  const auto value = parse<std::uint64_t>(token);
-  if (bits < 64 && value >> bits != 0) throw bad_text{};
-  return value;
-}
-
-float read_float(std::string_view& in, float) { return read_any_float<float>(in); }
-double read_float(std::string_view& in, double) { return read_any_float<double>(in); }
-
-std::string read_string(std::string_view& in) {
-  if (in.starts_with("hex:")) {
-    read_exactly(in, "hex:");
-    const std::string_view token = take_token(in);
-    if (token.size() % 2 != 0) throw bad_text{};
-    std::string value;
-    for (std::size_t i = 0; i < token.size(); i += 2)
-      value += static_cast<char>(parse<unsigned char>(token.substr(i, 2), 16));
-    return value;
-  }
-  read_exactly(in, "str:");
-  const auto size = parse<std::size_t>(in.substr(0, in.find(':')));
-  in.remove_prefix(in.find(':') + 1);
-  if (size > in.size()) throw bad_text{};
-  std::string value(in.substr(0, size));
-  in.remove_prefix(size);
-  return value;
-}
-
-std::size_t read_count(std::string_view& in) { return parse<std::size_t>(take_token(in)); }
 
 // --- Files, as MLX writes to them and reads from them. -----------------------------------------------------
 
@@ -184,17 +32,21 @@ constexpr std::string_view version = "1";
   throw checkpoint_error("espalier: " + std::string(operation) + ": '" + file.string() + "' " + what);
 }
 
+// MLX appends a file's label to sentences such as "Invalid json header length".
+std::string label_of(const std::filesystem::path& file) { return "of '" + file.filename().string() + "'"; }
+
 // Unlike MLX's own, it writes under any name.
 class file_writer : public mx::io::Writer {
  public:
-  explicit file_writer(const std::filesystem::path& file) : out_(file, std::ios::binary | std::ios::trunc) {}
+  explicit file_writer(const std::filesystem::path& file)
+      : out_(file, std::ios::binary | std::ios::trunc), label_(label_of(file)) {}
 
   bool is_open() const override { return out_.is_open(); }
   bool good() const override { return out_.good(); }
   std::size_t tell() override { return static_cast<std::size_t>(out_.tellp()); }
   void seek(std::int64_t offset, std::ios_base::seekdir way) override { out_.seekp(offset, way); }
   void write(const char* data, std::size_t n) override { out_.write(data, static_cast<std::streamsize>(n)); }
-  std::string label() const override { return "a checkpoint"; }
+  std::string label() const override { return label_; }
 
   // Whether everything has been written.
   bool close() {
@@ -204,13 +56,13 @@ class file_writer : public mx::io::Writer {
 
  private:
   std::ofstream out_;
+  std::string label_;
 };
 
-// Unlike MLX's own, it remembers that a read failed: MLX reads arrays on other threads, which drop
-// exceptions.
+// Unlike MLX's own, it remembers that a read failed: MLX reads arrays on other threads, which drop exceptions.
 class file_reader : public mx::io::Reader {
  public:
-  explicit file_reader(const std::filesystem::path& file) : in_(file, std::ios::binary) {}
+  explicit file_reader(const std::filesystem::path& file) : in_(file, std::ios::binary), label_(label_of(file)) {}
 
   bool is_open() const override { return in_.is_open(); }
   bool good() const override { return in_.good(); }
@@ -227,7 +79,7 @@ class file_reader : public mx::io::Reader {
     in_.read(data, static_cast<std::streamsize>(n));
     if (!in_) failed_ = true;
   }
-  std::string label() const override { return "a checkpoint"; }
+  std::string label() const override { return label_; }
 
   bool failed() const {
     const std::lock_guard lock(mutex_);
@@ -236,6 +88,7 @@ class file_reader : public mx::io::Reader {
 
  private:
   std::ifstream in_;
+  std::string label_;
   mutable std::mutex mutex_;
   bool failed_ = false;
 };
@@ -364,9 +217,9 @@ void checkpoint_writer::write(const std::filesystem::path& file, std::uint64_t s
 struct checkpoint_reader::contents {
   std::filesystem::path path;
   std::shared_ptr<file_reader> file;
-  std::unordered_map<std::string, mx::array> arrays;                 // what nobody asked for yet
-  std::unordered_map<std::string, std::string> metadata;             // the same
-  std::map<std::string, std::pair<std::string, std::string>> nodes;  // of the tree, by dotted path: text and key path
+  std::unordered_map<std::string, mx::array> arrays;      // what nobody asked for yet
+  std::unordered_map<std::string, std::string> metadata;  // the same
+  std::map<std::string, std::string> nodes;               // of the tree, by dotted path
   std::vector<mx::array> used;
   std::vector<mismatch> faults;
   bool ours = false;
@@ -439,34 +292,39 @@ std::optional<std::string> checkpoint_reader::text(const char* kind, const path_
 }
 
 void checkpoint_reader::note(const path_view& path, std::string expected, std::string found) {
-  contents_->faults.push_back({path.to_string(), std::move(expected), std::move(found)});
+  contents_->faults.push_back({path.dotted(), std::move(expected), std::move(found)});
 }
 
 void checkpoint_reader::check_node(const path_view& path, const std::string& text) {
-  auto& [expected, printed] = contents_->nodes[path.dotted()];
-  join(expected, text);
-  printed = path.to_string();
+  join(contents_->nodes[path.dotted()], text);
 }
 
 void checkpoint_reader::finish() {
   auto& [path, file, arrays, metadata, nodes, used, faults, ours] = *contents_;
+  std::vector<mismatch> all;  // nodes first: they are why other entries are missing or unexpected
   if (ours) {
-    for (const auto& [dotted, node] : nodes) {
+    for (const auto& [dotted, expected] : nodes) {
       const auto entry = metadata.find("node:" + dotted);
       const std::string found = entry == metadata.end() ? "nothing" : entry->second;
-      if (found != node.first) faults.push_back({node.second, node.first, found});
+      if (found != expected) all.push_back({dotted, expected, found});
       if (entry != metadata.end()) metadata.erase(entry);
     }
-    std::map<std::string, std::string> unexpected;
-    for (const auto& [key, text] : metadata) {
-      for (const std::string_view kind : {"leaf:", "aux:", "node:"}) {
-        if (key.starts_with(kind)) unexpected.emplace(key.substr(kind.size()), text);
+  }
+  all.insert(all.end(), std::make_move_iterator(faults.begin()), std::make_move_iterator(faults.end()));
+  faults = std::move(all);
+
+  // By path and kind: one path may have a node, a leaf and an aux value.
+  std::multimap<std::string, std::string> unexpected;
+  for (const auto& [name, array] : arrays) unexpected.emplace(name == "." ? "" : name, describe_value(array));
+  if (ours) {
+    const std::pair<std::string_view, std::string_view> kinds[] = {
+        {"node:", ""}, {"leaf:", "the leaf "}, {"aux:", "the aux value "}};
+    for (const auto& [prefix, words] : kinds) {
+      for (const auto& [key, text] : metadata) {
+        if (key.starts_with(prefix)) unexpected.emplace(key.substr(prefix.size()), std::string(words) + text);
       }
     }
-    for (const auto& [name, text] : unexpected) faults.push_back({name, "nothing", text});
   }
-  std::map<std::string, std::string> unexpected;
-  for (const auto& [name, array] : arrays) unexpected.emplace(name, describe_value(array));
   for (const auto& [name, text] : unexpected) faults.push_back({name, "nothing", text});
   if (!faults.empty()) {
     throw checkpoint_error("espalier: load_safetensors: '" + path.string() +

@@ -1,9 +1,12 @@
 #include <mlx/compile.h>
 #include <mlx/device.h>
 #include <mlx/primitives.h>
+#include <mlx/random.h>
 #include <mlx/stream.h>
 
 #include <algorithm>
+#include <espalier/describe.hpp>
+#include <espalier/mlx/array.hpp>
 #include <espalier/mlx/plan.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -51,13 +54,83 @@ std::size_t checked_depth(const std::vector<mx::array>& inputs, const std::vecto
       outputs, [&](const mx::array& a) { return found.contains(a.id()); },
       [&](const mx::array& a) {
         if (!a.has_primitive() && a.status() == mx::array::Status::unscheduled) {
-          throw std::invalid_argument(
+          throw escaped_array(
               "espalier: a compiled function uses an array that has no value: it was made while another "
               "function was traced, and kept after that. Return such an array from the traced function "
               "instead of storing it.");
         }
         found.insert(a.id());
       });
+}
+
+// Arrays with ids of their own and no history: the same array given twice stays two inputs, and a walk ends at an input
+// that is itself an unevaluated graph.
+std::vector<mx::array> placeholders_for(std::span<const mx::array* const> inputs) {
+  std::vector<mx::array> placeholders;
+  placeholders.reserve(inputs.size());
+  for (const auto* input : inputs) {
+    placeholders.emplace_back(input->shape(), input->dtype(), nullptr, std::vector<mx::array>{});
+  }
+  return placeholders;
+}
+
+// A fused operation with several outputs. Each output holds the inputs, so that MLX takes them for used elsewhere and
+// donates none: a fused update of parameter and momentum would need its state twice. Here the outputs other than the
+// one that MLX evaluates drop them first, as they all would right after the evaluation.
+class donating_primitive final : public mx::Primitive {
+  using arrays = std::vector<mx::array>;
+
+ public:
+  explicit donating_primitive(std::shared_ptr<mx::Primitive> fused)
+      : mx::Primitive(fused->stream()), fused_(std::move(fused)) {}
+
+  void eval_cpu(const arrays& inputs, arrays& outputs) override {
+    with_one_holder(inputs, outputs, [&] { fused_->eval_cpu(inputs, outputs); });
+  }
+  void eval_gpu(const arrays& inputs, arrays& outputs) override {
+    with_one_holder(inputs, outputs, [&] { fused_->eval_gpu(inputs, outputs); });
+  }
+  arrays jvp(const arrays& primals, const arrays& tangents, const std::vector<int>& argnums) override {
+    return fused_->jvp(primals, tangents, argnums);
+  }
+  arrays vjp(const arrays& primals, const arrays& cotangents, const std::vector<int>& argnums,
+             const arrays& outputs) override {
+    return fused_->vjp(primals, cotangents, argnums, outputs);
+  }
+  std::pair<arrays, std::vector<int>> vmap(const arrays& inputs, const std::vector<int>& axes) override {
+    return fused_->vmap(inputs, axes);
+  }
+  const char* name() const override { return fused_->name(); }
+  bool is_equivalent(const mx::Primitive& other) const override {
+    const auto* same = dynamic_cast<const donating_primitive*>(&other);
+    return same && fused_->is_equivalent(*same->fused_);
+  }
+  std::vector<mx::Shape> output_shapes(const arrays& inputs) override { return fused_->output_shapes(inputs); }
+
+ private:
+  template <class Eval> static void with_one_holder(const arrays& inputs, arrays& outputs, Eval eval) {
+    const auto evaluated = [&](const mx::array& output) { return &output.inputs() == &inputs; };
+    if (std::none_of(outputs.begin(), outputs.end(), evaluated) || outputs[0].is_tracer()) return eval();
+    for (auto& output : outputs) {
+      if (!evaluated(output)) output.inputs().clear();
+    }
+    try {
+      eval();
+    } catch (...) {  // the graph must still be whole
+      for (auto& output : outputs) {
+        if (!evaluated(output)) output.inputs() = inputs;
+      }
+      throw;
+    }
+  }
+
+  std::shared_ptr<mx::Primitive> fused_;
+};
+
+bool is_fused(const mx::Primitive& primitive) { return std::string_view(primitive.name()).starts_with("Compiled"); }
+
+std::string describe(const mx::Shape& shape, mx::Dtype dtype) {
+  return describe_value(mx::array(shape, dtype, nullptr, {}));
 }
 
 }  // namespace
@@ -68,10 +141,14 @@ class mlx_plan::recorder {
   explicit recorder(const std::vector<mx::array>& inputs) {
     plan_.num_inputs_ = inputs.size();
     std::uint32_t i = 0;
-    for (const auto& input : inputs) found_.emplace(input.id(), operand{source::input, i++});
+    for (const auto& input : inputs) {
+      found_.emplace(input.id(), operand{source::input, i++});
+      plan_.input_descriptions_.push_back(describe_value(input));
+    }
   }
 
-  mlx_plan list(const std::vector<mx::array>& outputs) {
+  mlx_plan list(const std::vector<mx::array>& outputs, plan_options options) {
+    plan_.shapeless_ = options.shapeless;
     for_each_array(
         outputs, [&](const mx::array& a) { return found_.contains(a.id()); },
         [&](const mx::array& a) { is_constant(a) ? add_constant(a) : add_step(a); });
@@ -97,10 +174,12 @@ class mlx_plan::recorder {
     for (const auto& input : a.inputs()) plan_.operands_.push_back(found_.at(input.id()));
     const auto end = static_cast<std::uint32_t>(plan_.operands_.size());
 
+    auto primitive = a.primitive_ptr();
     std::optional<std::uint32_t> siblings;
     if (a.siblings().empty()) {
       add_value(a);
     } else {
+      if (is_fused(*primitive)) primitive = std::make_shared<donating_primitive>(std::move(primitive));
       siblings = static_cast<std::uint32_t>(plan_.siblings_.size());
       auto& all = plan_.siblings_.emplace_back();
       for (const auto& output : a.outputs()) {
@@ -109,7 +188,7 @@ class mlx_plan::recorder {
         all.dtypes.push_back(output.dtype());
       }
     }
-    plan_.steps_.push_back({a.primitive_ptr(), a.shape(), a.dtype(), begin, end, siblings});
+    plan_.steps_.push_back({std::move(primitive), a.shape(), a.dtype(), begin, end, siblings});
   }
 
   void add_value(const mx::array& a) {
@@ -132,17 +211,12 @@ class mlx_plan::recorder {
   std::unordered_map<std::uintptr_t, operand> found_;
 };
 
-mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_function& f) {
+mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_function<mx::array>& f,
+                          plan_options options) {
   // On a thread without a default stream, the call that creates it would miss its own entry and trace twice.
   mx::default_stream(mx::default_device());
 
-  // Placeholders have ids of their own and no history: the same array given twice stays two inputs, and the
-  // walk ends at an input that is itself an unevaluated graph.
-  std::vector<mx::array> placeholders;
-  placeholders.reserve(inputs.size());
-  for (const auto* input : inputs) {
-    placeholders.emplace_back(input->shape(), input->dtype(), nullptr, std::vector<mx::array>{});
-  }
+  const std::vector<mx::array> placeholders = placeholders_for(inputs);
 
   // MLX's optimiser recurses, 192 bytes a level on x86-64, and dies where the stack ends: deeper graphs stay
   // as they are.
@@ -151,16 +225,28 @@ mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_
 
   // The lambda captures, so MLX gives it a fresh id and erases its cache entry with `compiled` (after a throw
   // too).
-  const auto compiled = mx::compile(array_function([&](const std::vector<mx::array>& x) {
+  const auto trace = [&](const std::vector<mx::array>& x) {
+    const bool compiling = x.empty() || x[0].id() != placeholders[0].id();
+    if (options.shapeless && !compiling) {
+      throw std::invalid_argument(
+          "espalier: a shapeless trace needs MLX's compilation, which is disabled. Enable it, or trace each shape by "
+          "itself.");
+    }
     auto outputs = f(x);
     if (checked_depth(x, outputs) > max_depth) {
-      too_deep = recorder(x).list(outputs);
+      if (options.shapeless) {
+        throw std::invalid_argument(
+            "espalier: a shapeless trace needs MLX's compilation, and this graph is too deep for it (more than 20,000 "
+            "operations one after the other). Trace each shape by itself.");
+      }
+      too_deep = recorder(x).list(outputs, options);
       outputs.clear();
     }
     return outputs;
-  }));
+  };
+  const auto compiled = mx::compile(array_function<mx::array>(trace), options.shapeless);
   const auto outputs = compiled(placeholders);
-  return too_deep ? *std::move(too_deep) : recorder(placeholders).list(outputs);
+  return too_deep ? *std::move(too_deep) : recorder(placeholders).list(outputs, options);
 }
 
 void mlx_plan::omit_outputs(std::span<const std::size_t> passed_through) {
@@ -176,6 +262,11 @@ void mlx_plan::omit_outputs(std::span<const std::size_t> passed_through) {
 }
 
 void mlx_plan::replay(std::span<const mx::array* const> inputs, std::vector<mx::array>& outputs) const {
+  shapeless_ ? build<true>(inputs, outputs) : build<false>(inputs, outputs);
+}
+
+template <bool Shapeless>
+void mlx_plan::build(std::span<const mx::array* const> inputs, std::vector<mx::array>& outputs) const {
   outputs.clear();
   outputs.reserve(outputs_.size());
   std::vector<mx::array> values;
@@ -197,21 +288,188 @@ void mlx_plan::replay(std::span<const mx::array* const> inputs, std::vector<mx::
         break;
     }
   };
+  const auto append_all = [&](std::vector<mx::array>&& made) {
+    for (auto& a : made) values.push_back(std::move(a));
+  };
 
   for (const auto& s : steps_) {
     std::vector<mx::array> arguments;
     arguments.reserve(s.operands_end - s.operands_begin);
     for (auto i = s.operands_begin; i != s.operands_end; ++i) append(arguments, operands_[i]);
-    if (!s.siblings) {
+    if constexpr (Shapeless) {
+      auto shapes = s.primitive->output_shapes(arguments);
+      if (!s.siblings) {
+        values.emplace_back(std::move(shapes[0]), s.dtype, s.primitive, std::move(arguments));
+      } else {
+        append_all(mx::array::make_arrays(std::move(shapes), siblings_[*s.siblings].dtypes, s.primitive, arguments));
+      }
+    } else if (!s.siblings) {
       values.emplace_back(s.shape, s.dtype, s.primitive, std::move(arguments));
     } else {
       const auto& all = siblings_[*s.siblings];
-      for (auto& a : mx::array::make_arrays(all.shapes, all.dtypes, s.primitive, arguments)) {
-        values.push_back(std::move(a));
-      }
+      append_all(mx::array::make_arrays(all.shapes, all.dtypes, s.primitive, arguments));
     }
   }
   for (const auto& o : outputs_) append(outputs, o);
+}
+
+std::string mlx_plan::to_dot() const {
+  std::string dot = "digraph plan {\n  node [shape=box];\n";
+  const auto node = [&](const std::string& id, const std::string& label, const char* shape) {
+    dot += "  " + id + " [label=\"";
+    for (const char c : label) {
+      if (c == '\n') {
+        dot += "\\n";
+        continue;
+      }
+      if (c == '"' || c == '\\') dot += '\\';
+      dot += c;
+    }
+    dot += std::string("\", shape=") + shape + "];\n";
+  };
+
+  struct origin {
+    std::string step;
+    std::string edge;
+  };
+  std::vector<origin> values;  // the step that each value comes from
+  const auto edge = [&](operand from, const std::string& to) {
+    if (from.from == source::input) {
+      dot += "  input" + std::to_string(from.index) + " -> " + to + ";\n";
+    } else if (from.from == source::constant) {
+      dot += "  constant" + std::to_string(from.index) + " -> " + to + ";\n";
+    } else {
+      dot += "  " + values[from.index].step + " -> " + to + values[from.index].edge + ";\n";
+    }
+  };
+
+  for (std::size_t i = 0; i < num_inputs_; ++i) {
+    node("input" + std::to_string(i), "input " + std::to_string(i) + "\n" + input_descriptions_[i], "ellipse");
+  }
+  for (std::size_t i = 0; i < constants_.size(); ++i) {
+    node("constant" + std::to_string(i), "constant\n" + describe_value(constants_[i]), "plaintext");
+  }
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const step& s = steps_[i];
+    const std::string id = "step" + std::to_string(i);
+    std::string label = s.primitive->name();
+    if (!s.siblings) {
+      label += "\n" + describe(s.shape, s.dtype);
+      values.push_back({id, ""});
+    } else {
+      const auto& all = siblings_[*s.siblings];
+      for (std::size_t n = 0; n < all.shapes.size(); ++n) {
+        label += "\n" + std::to_string(n) + ": " + describe(all.shapes[n], all.dtypes[n]);
+        values.push_back({id, " [label=\"" + std::to_string(n) + "\"]"});
+      }
+    }
+    node(id, label, "box");
+    for (auto o = s.operands_begin; o != s.operands_end; ++o) edge(operands_[o], id);
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const std::string id = "output" + std::to_string(i);
+    node(id, "output " + std::to_string(i), "ellipse");
+    edge(outputs_[i], id);
+  }
+  return dot + "}\n";
+}
+
+// --- What a function captures. ---------------------------------------------------------------------------------------
+
+namespace {
+
+struct raw_trace {
+  std::vector<mx::array> inputs, outputs;
+};
+
+// The graph as f built it, on placeholders. Inside mx::compile, so that MLX knows that a trace is under way.
+raw_trace trace_raw(std::span<const mx::array* const> inputs, const array_function<mx::array>& f) {
+  raw_trace trace;
+  const auto compiled = mx::compile(array_function<mx::array>([&](const std::vector<mx::array>& x) {
+    trace = {x, f(x)};
+    checked_depth(trace.inputs, trace.outputs);
+    return std::vector<mx::array>{};
+  }));
+  compiled(placeholders_for(inputs));
+  return trace;
+}
+
+// MLX's global random state of this thread. It cannot be read, but it can be copied, and what a copy draws is computed
+// from its key.
+class saved_random_state {
+ public:
+  saved_random_state() = default;
+  saved_random_state(const saved_random_state&) = delete;
+  saved_random_state& operator=(const saved_random_state&) = delete;
+  ~saved_random_state() { restore(); }
+
+  void restore() const { mx::random::KeySequence::default_() = saved_; }
+
+  bool has_key(const mx::array& a) const { return key_ && key_->id() == a.id(); }
+
+ private:
+  static std::optional<mx::array> key_of(mx::random::KeySequence copy) {
+    mx::array drawn = copy.next();
+    while (drawn.has_primitive() && !drawn.inputs().empty()) {
+      const bool draw = std::string_view(drawn.primitive().name()) == "RandomBits";
+      const mx::array input = drawn.inputs()[0];
+      if (draw) return input;
+      drawn = input;
+    }
+    return std::nullopt;
+  }
+
+  mx::random::KeySequence saved_ = mx::random::KeySequence::default_();
+  std::optional<mx::array> key_ = key_of(saved_);
+};
+
+}  // namespace
+
+std::vector<captured_array> find_captured(std::span<const mx::array* const> inputs,
+                                          const array_function<mx::array>& f) {
+  mx::default_stream(mx::default_device());  // as in record()
+  // Both runs draw from the same state, so that its key is the only array of it in both graphs.
+  const saved_random_state random_state;
+  const raw_trace first = trace_raw(inputs, f);
+  random_state.restore();
+  const raw_trace second = trace_raw(inputs, f);
+
+  std::unordered_set<std::uintptr_t> in_first;
+  const auto add_to_first = [&](const mx::array& a) { in_first.insert(a.id()); };
+  for_each_array(first.outputs, [&](const mx::array& a) { return in_first.contains(a.id()); }, add_to_first);
+  for (const auto& placeholder : first.inputs) in_first.erase(placeholder.id());
+
+  std::vector<captured_array> captured;
+  std::unordered_set<std::uintptr_t> done;
+  for (const auto& placeholder : second.inputs) done.insert(placeholder.id());
+  const auto report = [&](const mx::array& a, const char* user) {
+    if (!in_first.contains(a.id()) || !done.insert(a.id()).second) return;
+    const auto same = std::find_if(inputs.begin(), inputs.end(), [&](const auto* x) { return x->id() == a.id(); });
+    using origin = captured_array::origin;
+    captured.push_back(
+        {random_state.has_key(a)                        ? origin::random_state
+         : a.status() == mx::array::Status::unscheduled ? origin::pending
+                                                        : origin::data,
+         a.shape(), a.dtype(), user,
+         same == inputs.end() ? std::nullopt : std::optional(static_cast<std::size_t>(same - inputs.begin()))});
+  };
+  for_each_array(
+      second.outputs, [&](const mx::array& a) { return in_first.contains(a.id()) || done.contains(a.id()); },
+      [&](const mx::array& a) {
+        done.insert(a.id());
+        for (const auto& input : a.inputs()) report(input, a.primitive().name());
+      });
+  for (const auto& output : second.outputs) report(output, "");
+  return captured;
+}
+
+std::string captured_array::to_string() const {
+  const std::string array = describe(shape, dtype) + " array";
+  std::string text = from == origin::random_state ? "the key of MLX's global random state"
+                     : from == origin::pending    ? "unevaluated " + array
+                                                  : array;
+  if (input) text += ", also input " + std::to_string(*input);
+  return text + (used_by.empty() ? ", returned" : ", used by " + used_by);
 }
 
 }  // namespace espalier::detail

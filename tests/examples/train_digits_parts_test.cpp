@@ -15,6 +15,7 @@
 #include "../../examples/train_digits/digits_data.hpp"
 #include "../../examples/train_digits/loss_curve.hpp"
 #include "../../examples/train_digits/options.hpp"
+#include "../../examples/train_digits/results.hpp"
 
 namespace {
 
@@ -247,7 +248,10 @@ TEST(parse_options, every_option_is_read) {
   EXPECT_EQ(parse_options({"--epochs", "3", "--epochs", "4"}).epochs, 4u);
 }
 
-TEST(parse_options, help_wins_over_mistakes) { EXPECT_TRUE(parse_options({"--epochs", "many", "--help"}).help); }
+TEST(parse_options, help_wins_over_mistakes) {
+  EXPECT_TRUE(parse_options({"--epochs", "many", "--help"}).help);
+  EXPECT_TRUE(parse_options({"--epochs", "many", "-h"}).help);
+}
 
 TEST(parse_options, a_mistake_names_the_option_what_was_expected_and_what_was_found) {
   const auto said = [](std::vector<std::string> arguments) {
@@ -324,6 +328,43 @@ TEST(write_svg, writes_the_picture_or_names_the_file_that_it_cannot_write) {
   written << std::ifstream(s.folder / "c.svg").rdbuf();
   EXPECT_EQ(written.str(), to_svg(curve));
   expect_words(message<std::runtime_error>([&] { write_svg(s.folder / "no" / "c.svg", curve); }), {"c.svg", "--curve"});
+}
+
+TEST(require_writable, tries_the_folder_and_leaves_no_trace) {
+  const scratch s;
+  require_writable(s.folder / "new.svg", "--curve");
+  EXPECT_TRUE(fs::is_empty(s.folder));
+  const fs::path there = s.file("old");
+  require_writable(there, "--checkpoint");
+  EXPECT_EQ(fs::file_size(there), 3u);
+  expect_words(message<training_error>([&] { require_writable(s.folder / "no" / "c.svg", "--curve"); }),
+               {"option --curve", (s.folder / "no" / "c.svg").string(), "cannot be written", "folder exists"});
+  expect_words(message<training_error>([&] { require_writable(s.folder, "--checkpoint"); }),
+               {"option --checkpoint", s.folder.string(), "is a folder"});
+}
+
+TEST(keep_previous, renames_what_is_there) {
+  const scratch s;
+  EXPECT_FALSE(keep_previous(s.folder / "digits.csv"));
+  for (const char* text : {"first", "second one"}) {
+    const fs::path file = s.file(text);
+    EXPECT_EQ(keep_previous(file), s.folder / "digits.csv.previous");
+    EXPECT_FALSE(fs::exists(file));
+    EXPECT_EQ(fs::file_size(s.folder / "digits.csv.previous"), std::string(text).size());
+  }
+}
+
+TEST(diverged, says_where_how_and_what_to_do) {
+  const std::string said = diverged({"the loss is nan", 3, 12, 0.5, "c.safetensors", true}).what();
+  expect_words(said, {"epoch 3, step 12: the loss is nan", "--learning-rate 0.5", "smaller", "untouched",
+                      (fs::current_path() / "c.safetensors").string()});
+  expect_words(diverged({"the loss is inf", 1, 1, 10, "c", false}).what(), {"No checkpoint was written"});
+}
+
+TEST(counted, knows_one_from_many) {
+  EXPECT_EQ(counted(0, "trace"), "0 traces");
+  EXPECT_EQ(counted(1, "trace"), "1 trace");
+  EXPECT_EQ(counted(2, "trace"), "2 traces");
 }
 
 }  // namespace

@@ -459,12 +459,50 @@ TEST(Compile, MaxTracesNamesWhatChanged) {  // CASES 10
   EXPECT_EQ(value_of(step(b, 1)), 2.0f);
 }
 
-TEST(Compile, RefusesTheSameObjectTwiceAmongInOutArguments) {
+TEST(Compile, RefusesArgumentsThatShareObjectsWithInOutState) {
   auto step = compile([](mx::array& a, mx::array& b) { a = a + b; });
   mx::array a(1.0f), b(2.0f);
   step(a, b);
   EXPECT_THROW(step(a, a), espalier::trace_error);
   EXPECT_EQ(value_of(a), 3.0f);
+
+  auto with_input = compile([](mx::array& x, const mx::array& y) { x = x + y; });
+  EXPECT_THROW(with_input(a, a), espalier::trace_error);
+
+  auto with_part = compile([](model& net, linear& layer) { net.layers.push_back(layer); });
+  model net = two_layers();
+  expect_in_order(message_of([&] { with_part(net, net.layers[1]); }), {"arg0 and arg1 share objects", "a copy"});
+  linear other = net.layers[1];
+  with_part(net, other);
+  EXPECT_EQ(net.layers.size(), 3u);
+}
+
+TEST(Compile, GenericCallablesTakeTreesThatCannotBeCopied) {
+  struct owner {
+    std::unique_ptr<mx::array> x;
+  };
+  auto twice = compile([](const auto& o) { return *o.x + *o.x; });
+  const owner o{std::make_unique<mx::array>(2.0f)};
+  EXPECT_EQ(value_of(twice(o)), 4.0f);
+}
+
+TEST(Compile, LastRetraceIsThatOfTheTypesTracedLast) {
+  auto twice = compile([](const auto& b) { return b.x + b.x; });
+  struct other {
+    mx::array x;
+  };
+  twice(batch{mx::zeros({2})});
+  twice(other{mx::zeros({2})});
+  twice(other{mx::zeros({3})});
+  twice(batch{mx::zeros({4})});
+  EXPECT_EQ(twice.stats().last_retrace, "  arg0.x: float32[2] became float32[4]");
+}
+
+TEST(Compile, ClearedTracesDoNotCountForMaxTraces) {
+  auto twice = compile<compile_options{.max_traces = 1}>([](const mx::array& x) { return x + x; });
+  twice(mx::array(1.0f));
+  twice.clear();
+  EXPECT_EQ(value_of(twice(mx::zeros({1}))), 0.0f);
 }
 
 TEST(Compile, AnArrayThatEscapesATraceIsAnError) {
@@ -486,6 +524,38 @@ TEST(Compile, ClearDropsTheEntries) {
   EXPECT_EQ(twice.stats().entries, 0u);
   EXPECT_EQ(value_of(twice(mx::array(1.0f))), 2.0f);
   EXPECT_EQ(twice.stats().traces, 2u);
+}
+
+TEST(Compile, MaxEntriesDropsTheLeastRecentlyUsed) {
+  auto twice = compile<compile_options{.max_entries = 2}>([](const mx::array& x) { return x + x; });
+  const mx::array one = mx::zeros({1}), two = mx::zeros({2}), three = mx::zeros({3});
+  twice(one);
+  twice(two);
+  twice(one);
+  twice(three);  // drops the entry of `two`
+  EXPECT_EQ(twice.stats().entries, 2u);
+  EXPECT_EQ(twice.stats().traces, 3u);
+  twice(one);
+  twice(three);
+  EXPECT_EQ(twice.stats().traces, 3u);
+  twice(two);
+  EXPECT_EQ(twice.stats().traces, 4u);
+}
+
+TEST(Compile, LogsTraces) {
+  std::vector<espalier::compile_event> events;
+  espalier::set_compile_log([&](const espalier::compile_event& e) { events.push_back(e); });
+  auto twice = compile<&plus_one>();
+  twice(mx::zeros({1}));
+  twice(mx::zeros({1}));
+  twice(mx::zeros({2}));
+  espalier::set_compile_log(nullptr);
+  twice(mx::zeros({3}));
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_NE(events[0].function.find("plus_one"), std::string::npos);
+  EXPECT_EQ(events[0].reason, "");
+  EXPECT_EQ(events[1].reason, "  arg0: float32[1] became float32[2]");
+  EXPECT_GT(events[1].seconds, 0.0);
 }
 
 TEST(Compile, AMovedCompiledFunctionKeepsItsTraces) {

@@ -1,7 +1,10 @@
 #include <cmath>
 #include <cstdint>
+#include <espalier/flatten.hpp>
+#include <espalier/leaf_array.hpp>
 #include <espalier/optim/adam.hpp>
 #include <espalier/paths.hpp>
+#include <optional>
 #include <type_traits>
 
 #include "problem.hpp"
@@ -65,4 +68,94 @@ TEST(adam, zero_gradients_do_not_move_single_precision) {
   const std::array<float, 2> params{1, 2};
   auto state = at_namespace_scope.init(params);
   EXPECT_EQ(at_namespace_scope.update(std::array<float, 2>{}, state, params), (std::array<float, 2>{}));
+}
+
+namespace {
+
+void expect_untouched(const optim::adam_state<Model>& state) {
+  EXPECT_EQ(state.count, 0);
+  EXPECT_EQ(state.mu.layers[0].weight[0], 0);
+  EXPECT_EQ(state.nu.layers[0].weight[0], 0);
+}
+
+}  // namespace
+
+TEST(adam, gradients_of_another_structure_are_named_by_key_path_and_change_nothing) {
+  const Model m = start();
+  auto state = at_namespace_scope.init(m);
+  Model wrong = gradients(m, 0);
+  wrong.layers[0].bias.reset();
+  wrong.layers[0].weight.push_back(1);
+  EXPECT_EQ(structure_error_of([&] { at_namespace_scope.update(wrong, state, m); }),
+            "espalier: adam.update: the gradients do not have the structure of the parameters:\n"
+            "  .layers[0].weight: expected 2 elements, found 3 elements\n"
+            "  .layers[0].bias: expected a value, found None");
+  expect_untouched(state);
+}
+
+TEST(adam, parameters_that_grew_after_init_are_named_by_key_path_and_change_nothing) {
+  Model m = start();
+  auto state = at_namespace_scope.init(m);
+  const Model small = gradients(m, 0);
+  m.layers.push_back({{1.0}, std::nullopt});
+  Model large = small;
+  large.layers.push_back({{1.0}, std::nullopt});
+  EXPECT_EQ(structure_error_of([&] { at_namespace_scope.update(large, state, m); }),
+            "espalier: adam.update: the state's moments do not have the structure of the parameters, which has changed "
+            "since init (call init again):\n"
+            "  .layers: expected 2 elements, found 1 element");
+  expect_untouched(state);
+  EXPECT_THROW(at_namespace_scope.update(small, state, m), espalier::structure_error);  // the moments would take these
+  expect_untouched(state);
+  state.mu.layers = m.layers;  // one moment of two
+  EXPECT_THROW(at_namespace_scope.update(large, state, m), espalier::structure_error);
+  EXPECT_EQ(state.count, 0);
+  EXPECT_EQ(state.mu.layers[0].weight[0], 1.0);
+}
+
+TEST(adam, adamw_errors_say_adamw) {
+  const Model m = start();
+  const optim::adamw opt{.learning_rate = 0.1};
+  auto state = opt.init(m);
+  EXPECT_TRUE(structure_error_of([&] {
+                opt.update(Model{}, state, m);
+              }).starts_with("espalier: adamw.update: the gradients do not have"));
+}
+
+// The arithmetic of the first step test: aux data, like leaves that are not parameters, has no part in it.
+TEST(adam, aux_data_that_moves_on_after_init_does_not_matter) {
+  const optim::adam opt{.learning_rate = 0.25};
+  Cached c{1, {1}, 0};
+  auto state = opt.init(c);
+  for (int t = 1; t < 4; ++t) {
+    const Cached g{123, {-0.004}, t - 1};
+    c.position = t;
+    const Cached updates = opt.update(g, state, c);
+    EXPECT_EQ(updates.position, t);  // the parameters'
+    c.position = 10 * t;
+    optim::apply_updates(c, updates);
+    EXPECT_EQ(c.position, 10 * t);
+  }
+  EXPECT_EQ(state.count, 3);
+  EXPECT_EQ(state.mu.position, 0);
+  EXPECT_NEAR(c.weight, 1 - 3 * 0.25, 1e-6);
+  EXPECT_NEAR(c.keys[0], 1 + 3 * 0.25, 1e-5);
+}
+
+TEST(adam, aux_data_is_left_out_of_the_error_about_what_does_matter) {
+  const optim::adam opt{.learning_rate = 0.25};
+  const Cached c{1, {1}, 1};
+  auto state = opt.init(c);
+  EXPECT_EQ(structure_error_of([&] { opt.update(Cached{1, {}, 2}, state, c); }),
+            "espalier: adam.update: the gradients do not have the structure of the parameters:\n"
+            "  .keys: expected 1 element, found 0 elements");
+}
+
+TEST(adam, gradients_can_be_a_leaf_array) {
+  using Point = std::array<double, 2>;
+  const Point params{1, 1};
+  const optim::adam opt{.learning_rate = 0.25};
+  auto state = opt.init(params);
+  const espalier::leaf_array<Point, double> grads(espalier::tree_structure(params), {123.0, -0.004});
+  EXPECT_NEAR(opt.update(grads, state, params)[1], 0.25, 1e-6);
 }

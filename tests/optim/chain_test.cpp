@@ -35,3 +35,34 @@ TEST(chain, a_chain_is_a_transformation_and_can_be_chained) {
   expect_ten_steps(optim::chain(halves, optim::sgd{.learning_rate = 0.4}),  // 0.25 * 0.4
                    {0.559242163543027, -1.11573442654949, 0.451876789880638}, 1e-12);
 }
+
+TEST(chain, an_error_in_a_later_transformation_comes_before_an_earlier_one_changes_its_state) {
+  const auto opt =
+      optim::chain(optim::chain(optim::sgd{.learning_rate = -1.0, .momentum = 0.9}), optim::adam{.learning_rate = 0.1});
+  Model m = start();
+  auto state = opt.init(m);
+  auto& velocity = std::get<0>(std::get<0>(state)).velocity;
+  auto& adam = std::get<1>(state);
+  adam.nu.layers.clear();
+  EXPECT_TRUE(structure_error_of([&] {
+                opt.update(gradients(m, 0), state, m);
+              }).starts_with("espalier: adam.update: the state's moments do not have"));
+  EXPECT_EQ(velocity->layers[0].weight[0], 0);
+  EXPECT_EQ(adam.count, 0);
+  EXPECT_TRUE(structure_error_of([&] {
+                opt.update(Model{}, state, m);
+              }).starts_with("espalier: sgd.update: the gradients do not have"));
+}
+
+// A user's transformation, without a check.
+struct halve {
+  template <class Params> optim::empty_state init(const Params&) const { return {}; }
+  template <class Grads, class Params> Params update(const Grads& g, optim::empty_state&, const Params&) const {
+    return espalier::tree_map_parameters([](double x) { return x / 2; }, g);
+  }
+};
+
+TEST(chain, a_transformation_needs_no_check) {
+  expect_ten_steps(optim::chain(halve{}, optim::sgd{.learning_rate = 0.2}),
+                   {0.559242163543027, -1.11573442654949, 0.451876789880638}, 1e-12);
+}

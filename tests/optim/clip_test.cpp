@@ -36,3 +36,15 @@ TEST(clip, a_norm_that_is_nan_shows_in_every_gradient) {
   auto state = clip.init(gradients);
   EXPECT_TRUE(std::isnan(clip.update(gradients, state, gradients)[0]));
 }
+
+TEST(clip, gradients_of_another_structure_are_refused_and_aux_data_may_differ) {
+  const optim::clip_by_global_norm clip{.max_norm = 6.5};
+  const Cached c{1, {1}, 0};
+  auto state = clip.init(c);
+  EXPECT_EQ(structure_error_of([&] { clip.update(Cached{1, {}, 0}, state, c); }),
+            "espalier: clip_by_global_norm.update: the gradients do not have the structure of the parameters:\n"
+            "  .keys: expected 1 element, found 0 elements");
+  const Cached clipped = clip.update(Cached{5, {12}, 9}, state, c);
+  EXPECT_DOUBLE_EQ(clipped.weight, 2.5);
+  EXPECT_EQ(clipped.position, 0);
+}

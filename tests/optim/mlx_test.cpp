@@ -3,6 +3,8 @@
 
 #include <array>
 #include <complex>
+#include <espalier/aux.hpp>
+#include <espalier/errors.hpp>
 #include <espalier/mlx/math.hpp>
 #include <espalier/optim/adam.hpp>
 #include <espalier/optim/apply_updates.hpp>
@@ -144,6 +146,36 @@ TEST(optim_mlx, finds_the_lowest_point_of_a_bowl) {
     optim::apply_updates(x, opt.update(mx::array({2.0F, 4.0F}) * (x - mx::array({1.0F, -2.0F})), state, x));
   }
   EXPECT_TRUE(mx::allclose(x, mx::array({1.0F, -2.0F}), 0.0, 0.02).item<bool>());
+}
+
+// A layer with the keys that it has cached so far: the position is aux data.
+struct Attention {
+  mx::array weight;
+  std::vector<mx::array> keys;
+  espalier::aux<int> position;
+};
+
+TEST(optim_mlx, a_cache_whose_position_moves_on_can_be_trained) {
+  const auto opt = optim::chain(optim::clip_by_global_norm{.max_norm = 1e3}, optim::adam{.learning_rate = 0.25});
+  Attention a{mx::array({1.0F, 2.0F}), {mx::array(1.0F)}, 0};
+  auto state = opt.init(a);
+  for (int t = 0; t < 3; ++t) {
+    const Attention g{mx::array({4.0F, -4.0F}), {mx::array(4.0F)}, a.position};
+    a.position = a.position + 1;
+    optim::apply_updates(a, opt.update(g, state, a));
+  }
+  EXPECT_EQ(a.position, 3);
+  EXPECT_TRUE(mx::allclose(a.weight, mx::array({0.25F, 2.75F}), 1e-5).item<bool>());  // three learning rates
+}
+
+TEST(optim_mlx, parameters_that_grew_after_init_change_nothing) {
+  const optim::adam opt{.learning_rate = 0.25};
+  Net net = start();
+  auto state = opt.init(net);
+  net.layers.push_back(net.layers[0]);
+  EXPECT_THROW(opt.update(net, state, net), espalier::structure_error);
+  EXPECT_EQ(state.count.item<int>(), 0);
+  EXPECT_EQ(mx::max(mx::abs(state.mu.layers[0].weight)).item<float>(), 0);
 }
 
 }  // namespace

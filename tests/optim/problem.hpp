@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstddef>
+#include <espalier/aux.hpp>
+#include <espalier/errors.hpp>
 #include <espalier/optim/apply_updates.hpp>
 #include <optional>
 #include <string>
@@ -54,3 +56,20 @@ template <class Transformation> void expect_convergence(const Transformation& op
   EXPECT_NEAR(x[0], 1, 0.02);
   EXPECT_NEAR(x[1], -2, 0.02);
 }
+
+// The message of the structure_error that `f` throws.
+template <class F> std::string structure_error_of(const F& f) {
+  try {
+    f();
+  } catch (const espalier::structure_error& e) {
+    return e.what();
+  }
+  return "no structure_error was thrown";
+}
+
+// A number to train beside a position that moves: aux data.
+struct Cached {
+  double weight;
+  std::vector<double> keys;
+  espalier::aux<int> position;
+};

@@ -62,3 +62,42 @@ TEST(sgd, structs_with_const_members_and_floats_are_updated) {
   EXPECT_EQ(p.scale, 1 - 0.5 * (1 + 1.5));  // velocities 1 and 1.5, exact in binary
   EXPECT_EQ(p.weight[1], 3 - 0.5F * (2 + 3));
 }
+
+TEST(sgd, parameters_that_grew_after_init_are_named_by_key_path_and_change_nothing) {
+  const optim::sgd opt{.learning_rate = 0.1, .momentum = 0.9};
+  Model m = start();
+  auto state = opt.init(m);
+  Model g = gradients(m, 0);
+  m.layers[0].weight.push_back(3);
+  EXPECT_THROW(opt.update(g, state, m), espalier::structure_error);  // the velocity alone would take these
+  EXPECT_EQ(state.velocity->layers[0].weight[0], 0);
+  g.layers[0].weight.push_back(3);
+  EXPECT_EQ(structure_error_of([&] { opt.update(g, state, m); }),
+            "espalier: sgd.update: the state's velocity does not have the structure of the parameters, which has "
+            "changed since init (call init again):\n"
+            "  .layers[0].weight: expected 3 elements, found 2 elements");
+  EXPECT_EQ(state.velocity->layers[0].weight[0], 0);
+}
+
+TEST(sgd, errors_without_momentum_and_of_apply_updates_are_in_their_own_words) {
+  const optim::sgd opt{.learning_rate = 0.1};
+  Model m = start();
+  auto state = opt.init(m);
+  const std::string where =
+      " do not have the structure of the parameters:\n  .layers: expected 1 element, found 0 elements";
+  EXPECT_EQ(structure_error_of([&] { opt.update(Model{}, state, m); }), "espalier: sgd.update: the gradients" + where);
+  EXPECT_EQ(structure_error_of([&] { optim::apply_updates(m, Model{}); }),
+            "espalier: apply_updates: the updates" + where);
+}
+
+TEST(sgd, aux_data_that_moves_on_after_init_does_not_matter) {
+  const optim::sgd opt{.learning_rate = 0.5, .momentum = 0.5};
+  Cached c{1, {1}, 0};
+  auto state = opt.init(c);
+  for (int t = 1; t < 3; ++t) {
+    c.position = t;
+    optim::apply_updates(c, opt.update(Cached{1, {2}, -1}, state, c));
+  }
+  EXPECT_EQ(c.weight, 1 - 0.5 * (1 + 1.5));  // velocities 1 and 1.5, exact in binary
+  EXPECT_EQ(c.position, 2);
+}

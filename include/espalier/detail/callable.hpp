@@ -1,5 +1,5 @@
-// What a callable says by its signature: which arguments are inputs, which are in-out state, and which engine's arrays they
-// hold.
+// What a callable says by its signature: which arguments are inputs, which are in-out state, and which engine's arrays
+// they hold.
 #pragma once
 
 #include <boost/callable_traits/args.hpp>
@@ -45,12 +45,14 @@ template <class F> std::string callable_name() {
 }
 
 template <class F> consteval bool require_callable() {
-  static_assert(!std::is_pointer_v<F>,
-                "espalier: compile: name a function as a template argument, compile<&function>()");
-  static_assert(
-      std::is_empty_v<F> || std::is_aggregate_v<F>,
-      "espalier: compile: the callable captures values, which would be frozen at their first value. Pass them as "
-      "arguments, or make them fields of an aggregate with an operator(), whose fields are inputs");
+  if constexpr (std::is_pointer_v<F>) {
+    static_assert(always_false<F>, "espalier: compile: name a function as a template argument, compile<&function>()");
+  } else if constexpr (!std::is_empty_v<F> && !std::is_aggregate_v<F>) {
+    static_assert(
+        always_false<F>,
+        "espalier: compile: the callable captures values, which would be frozen at their first value. Pass them "
+        "as arguments, or make them fields of an aggregate with an operator(), whose fields are inputs");
+  }
   return true;
 }
 
@@ -85,8 +87,58 @@ template <class F, std::size_t I, class... A> consteval bool refuses_rvalue() {
   }(std::index_sequence_for<A...>{});
 }
 
+// Whether F has an operator() with these parameter types and result.
+template <class F, class R, class... P>
+concept has_overload = requires { static_cast<R (F::*)(P...) const>(&F::operator()); } ||
+                       requires { static_cast<R (F::*)(P...)>(&F::operator()); };
+
+// Whether F has an operator() whose parameters are `Fixed...` and then any of T, T&, const T&, T&& for each further tree.
+template <class F, class R, class... Fixed> consteval bool has_overload_with(types<Fixed...>, types<>) {
+  return has_overload<F, R, Fixed...>;
+}
+template <class F, class R, class... Fixed, class Fixing, class... More>
+consteval bool has_overload_with(types<Fixed...>, types<Fixing, More...>) {
+  if constexpr (std::is_reference_v<Fixing>) {  // the parameter in question, as it is
+    return has_overload_with<F, R>(types<Fixed..., Fixing>{}, types<More...>{});
+  } else {
+    return has_overload_with<F, R>(types<Fixed..., Fixing>{}, types<More...>{}) ||
+           has_overload_with<F, R>(types<Fixed..., Fixing&>{}, types<More...>{}) ||
+           has_overload_with<F, R>(types<Fixed..., const Fixing&>{}, types<More...>{}) ||
+           has_overload_with<F, R>(types<Fixed..., Fixing&&>{}, types<More...>{});
+  }
+}
+
+// Whether argument I, a non-const lvalue that F takes as an rvalue too, is taken by an overload of its own as an lvalue: then
+// the call that the user wrote and the one that would be traced are different functions. (`auto&&` takes both, as one.)
+template <class F, std::size_t I, class... A> consteval bool overloaded_on_constness() {
+  using R = std::invoke_result_t<F&, A...>;
+  return []<std::size_t... J>(std::index_sequence<J...>) {
+    return has_overload_with<F, R>(
+               types<>{}, types<std::conditional_t<I == J, std::remove_cvref_t<A>&, std::remove_cvref_t<A>>...>{}) &&
+           !has_overload_with<F, R>(
+               types<>{}, types<std::conditional_t<I == J, std::remove_cvref_t<A>&&, std::remove_cvref_t<A>>...>{});
+  }(std::index_sequence_for<A...>{});
+}
+
+template <class F, std::size_t I, class... A> consteval bool generic_in_out() {
+  using P = std::tuple_element_t<I, std::tuple<A...>>;
+  if constexpr (!is_in_out<P>) {
+    return false;
+  } else if constexpr (refuses_rvalue<F, I, A...>()) {
+    return true;
+  } else {
+    // A closure, which is no aggregate, has one operator().
+    if constexpr (std::is_aggregate_v<F> && sizeof...(A) <= 4) {
+      static_assert(!overloaded_on_constness<F, I, A...>(),
+                    "espalier: compile: the callable is overloaded on constness, so that an argument may be input or "
+                    "in-out state. Give it one signature, or compile a lambda that names the one that is meant");
+    }
+    return false;
+  }
+}
+
 template <class F, class... A, std::size_t... I> consteval auto generic_arguments(std::index_sequence<I...>) {
-  return types<argument<std::remove_cvref_t<A>, is_in_out<A> && refuses_rvalue<F, I, A...>()>...>{};
+  return types<argument<std::remove_cvref_t<A>, generic_in_out<F, I, A...>()>...>{};
 }
 
 // The types that the callable is called with: in-out state as an lvalue, inputs as rvalues.
@@ -104,9 +156,6 @@ template <class First, class... Leaf> consteval auto engine_of_leaves(types<Firs
   }
 }
 
-template <class... Tree> consteval auto find_engine() {
-  static_assert((require_trees<Tree>() && ...));
-  return engine_of_leaves(leaf_types<std::tuple<Tree...>>{});
-}
+template <class... Tree> consteval auto find_engine() { return engine_of_leaves(leaf_types<std::tuple<Tree...>>{}); }
 
 }  // namespace espalier::detail

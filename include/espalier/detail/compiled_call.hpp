@@ -1,9 +1,12 @@
-// One call of a compiled function: its arguments as a key, the trace that serves it, or a new one, and the outputs of the
-// replay into the return value and the in-out arguments.
+// One call of a compiled function: its arguments as a key, the trace that serves it, or a new one, and the outputs of
+// the replay into the return value and the in-out arguments.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <espalier/compile_options.hpp>
 #include <espalier/describe.hpp>
 #include <espalier/detail/callable.hpp>
 #include <espalier/detail/trace_cache.hpp>
@@ -13,8 +16,10 @@
 #include <espalier/structure.hpp>
 #include <espalier/visit.hpp>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -67,8 +72,8 @@ template <class E, class T> void collect_arrays(std::vector<const typename E::ar
   visit_tree(leaf, no_path{}, tree);
 }
 
-// Where the arrays of a copied tree come from: out of `from`, in order; or, if `to` is given, they go there and blank ones
-// take their place. (One type for all copies, so that each tree type's copy is compiled once.)
+// Where the arrays of a copied tree come from: out of `from`, in order; or, if `to` is given, they go there and blank
+// ones take their place. (One type for all copies, so that each tree type's copy is compiled once.)
 template <class E> struct array_exchange {
   std::vector<typename E::array>* from;
   std::vector<typename E::array>* to = nullptr;
@@ -90,6 +95,12 @@ template <class E, class T> T with_arrays(const T& tree, array_exchange<E>& arra
       return value;
     }
   };
+  return map_tree<T>(leaf, no_path{}, tree);
+}
+
+// A copy of any tree whose leaves can be copied, also if it holds pointers.
+template <class T> T clone(const T& tree) {
+  auto leaf = []<class L>(type_tag<L>, const auto&, const L& value) -> L { return value; };
   return map_tree<T>(leaf, no_path{}, tree);
 }
 
@@ -127,6 +138,38 @@ template <class R, class... Argument> struct call_results {
 };
 struct no_value {};
 
+// An argument as memory: its own bytes, and its array leaves among the inputs, which may lie elsewhere.
+struct argument_extent {
+  const char* begin;
+  std::size_t size;
+  std::size_t first_input, last_input;
+  bool in_out;
+};
+
+// The first two arguments that share objects although one of them is in-out state, or {0, 0}. Trees nest or are apart,
+// so one leaf of each tells.
+template <class Array>
+std::pair<std::size_t, std::size_t> shared_arguments(std::span<const argument_extent> arguments,
+                                                     std::span<const Array* const> inputs) {
+  const auto holds_first_leaf_of = [&](const argument_extent& a, const argument_extent& b) {
+    if (b.first_input == b.last_input) return false;
+    const auto begin = inputs.begin() + static_cast<std::ptrdiff_t>(a.first_input);
+    const auto end = inputs.begin() + static_cast<std::ptrdiff_t>(a.last_input);
+    return std::find(begin, end, inputs[b.first_input]) != end;
+  };
+  for (std::size_t j = 1; j < arguments.size(); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      const argument_extent& a = arguments[i];
+      const argument_extent& b = arguments[j];
+      if (!a.in_out && !b.in_out) continue;
+      const std::less<const char*> before;
+      const bool apart = !before(a.begin, b.begin + b.size) || !before(b.begin, a.begin + a.size);
+      if (!apart || holds_first_leaf_of(a, b) || holds_first_leaf_of(b, a)) return {i, j};
+    }
+  }
+  return {0, 0};
+}
+
 // --- One call. -------------------------------------------------------------------------------------------------------
 
 // The arguments are the callable's own, behind the callable itself if it is an aggregate with fields.
@@ -142,16 +185,25 @@ template <class E, class F, class R, class... Argument> class compiled_call {
  public:
   explicit compiled_call(F& function, Argument... arguments) : function_(function), arguments_(arguments...) {
     inputs_.reserve((leaf_count(arguments.value) + ... + 0));
-    (collect_arrays<E>(inputs_, arguments.value), ...);
+    const argument_extent extents[] = {collect(arguments)..., {}};
+    if constexpr ((Argument::in_out || ...) && sizeof...(Argument) > 1) {
+      const auto [first, second] = shared_arguments<array>(std::span(extents, sizeof...(Argument)), inputs_);
+      if (second > 0) {
+        throw trace_error("espalier: compile: " + callable_name<F>() + ": " + argument_name(first) + " and " +
+                          argument_name(second) +
+                          " share objects, and one of them is in-out state: what the other is "
+                          "after the call has no meaning. Pass them as one tree, or a copy");
+      }
+    }
     byte_sink sink;
     (encode_constants<E>(sink, arguments.value), ...);
     constants_ = std::move(sink.bytes);
   }
 
-  R run(cache_type& cache, std::size_t max_traces) {
+  R run(cache_type& cache, const compile_options& options) {
     const call_key<E> key{inputs_, constants_};
     typename cache_type::entry_ptr entry = cache.find(key);
-    if (!entry) entry = trace(cache, key, max_traces);
+    if (!entry) entry = trace(cache, key, options);
     std::vector<array> outputs;
     entry->plan.replay(inputs_, outputs);
     return deliver(*static_cast<const results*>(entry->results.get()), outputs);
@@ -165,9 +217,22 @@ template <class E, class F, class R, class... Argument> class compiled_call {
     std::vector<std::size_t>& assigned;
   };
 
-  typename cache_type::entry_ptr trace(cache_type& cache, const call_key<E>& key, std::size_t max_traces) {
+  template <class A> argument_extent collect(const A& argument) {
+    const std::size_t first = inputs_.size();
+    collect_arrays<E>(inputs_, argument.value);
+    return {reinterpret_cast<const char*>(std::addressof(argument.value)), sizeof(argument.value), first,
+            inputs_.size(), A::in_out};
+  }
+
+  static std::string argument_name(std::size_t position) {
+    if (has_fields && position == 0) return "function";
+    return "arg" + std::to_string(position - (has_fields ? 1 : 0));
+  }
+
+  typename cache_type::entry_ptr trace(cache_type& cache, const call_key<E>& key, const compile_options& options) {
+    const auto begin = std::chrono::steady_clock::now();
     std::vector<call_detail> description = describe();
-    cache.allow_trace(max_traces, callable_name<F>(), description);
+    cache.allow_trace(options.max_traces, callable_name<F>(), description);
 
     auto made = std::make_shared<results>();
     std::vector<in_place_leaf> in_place;
@@ -191,16 +256,18 @@ template <class E, class F, class R, class... Argument> class compiled_call {
       }
     }
     plan.omit_outputs(untouched);
-    return cache.insert(key, std::move(plan), std::move(made), std::move(description));
+    auto entry = cache.insert(key, std::move(plan), std::move(made), std::move(description), options.max_entries);
+    if (const auto log = compile_log::instance().get()) {
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      (*log)({callable_name<F>(), cache.stats().last_retrace, seconds.count()});
+    }
+    return entry;
   }
 
   std::vector<call_detail> describe() const {
     std::vector<call_detail> details;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (describe_tree(details,
-                     has_fields && I == 0 ? std::string("function") : "arg" + std::to_string(I - (has_fields ? 1 : 0)),
-                     std::get<I>(arguments_).value),
-       ...);
+      (describe_tree(details, argument_name(I), std::get<I>(arguments_).value), ...);
     }(all_arguments);
     return details;
   }

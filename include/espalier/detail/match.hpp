@@ -11,19 +11,29 @@
 
 namespace espalier::detail {
 
-// Reporters: the first stops at the first difference and costs no more than the comparisons.
+// Reporters: the first compares no further after a difference and costs no more than the comparisons.
 struct any_mismatch {
   static constexpr bool stops = true;
+  static constexpr bool compares_aux = true;
   template <class Path, class Describe> constexpr void operator()(const Path&, Describe&&) const {}
 };
 struct all_mismatches {
   static constexpr bool stops = false;
+  static constexpr bool compares_aux = true;
   std::vector<mismatch>& found;
   template <class Describe> void operator()(const path_view& path, Describe&& describe) {
     mismatch m = describe();
     m.path = path.to_string() + m.path;
     found.push_back(std::move(m));
   }
+};
+
+// The same, of trees whose aux data may differ.
+struct any_mismatch_but_aux : any_mismatch {
+  static constexpr bool compares_aux = false;
+};
+struct all_mismatches_but_aux : all_mismatches {
+  static constexpr bool compares_aux = false;
 };
 
 inline std::string count_text(std::size_t n, const char* what) {
@@ -76,7 +86,7 @@ constexpr bool match(Report& report, Path path, const A& a, const B& b) {
   } else {
     bool same = true;
     if constexpr (is_product<A>) {
-      if constexpr (node_of<A>::has_aux || node_of<B>::has_aux) {
+      if constexpr (Report::compares_aux && (node_of<A>::has_aux || node_of<B>::has_aux)) {
         if (!match_aux(report, path, a, b)) same = false;
       }
     } else if constexpr (kind == node_kind::sequence) {
@@ -160,6 +170,26 @@ ESPALIER_INLINE constexpr void require_match([[maybe_unused]] const char* operat
     any_mismatch quick;
     if (!match(quick, no_path{}, first, rest)) [[unlikely]]
       throw_mismatches(operation, position, first, rest);
+  }
+}
+
+template <class First, class Rest>
+[[noreturn, gnu::noinline, gnu::cold]] void throw_mismatches_but_aux(const char* what, const First& first,
+                                                                     const Rest& rest) {
+  std::vector<mismatch> found;
+  all_mismatches_but_aux report{{found}};
+  match(report, path_view{}, first, rest);
+  throw structure_error("espalier: " + std::string(what) + ":", std::move(found));
+}
+
+// The same in the caller's words, for arithmetic on trees, which aux data does not enter: it may differ.
+template <class First, class Rest>
+ESPALIER_INLINE constexpr void require_same([[maybe_unused]] const First& first, [[maybe_unused]] const Rest& rest,
+                                            [[maybe_unused]] const char* what) {
+  if constexpr (!(is_static<First> && is_static<Rest>)) {
+    any_mismatch_but_aux quick;
+    if (!match(quick, no_path{}, first, rest)) [[unlikely]]
+      throw_mismatches_but_aux(what, first, rest);
   }
 }
 

@@ -17,8 +17,7 @@ template <class U> struct leaf_cursor {
 template <class T> inline constexpr bool is_cursor = false;
 template <class U> inline constexpr bool is_cursor<leaf_cursor<U>> = true;
 
-// A first tree and its rest trees at one place.
-template <class First, class... Rest> using zip = types<First, Rest...>;
+// A zip is a list of types: that of the first tree at one place, and those of the rest trees beside it.
 
 template <class T, std::size_t I> struct child_at {
   using type = std::remove_cv_t<typename node_of<T>::template child<I>>;
@@ -53,7 +52,8 @@ template <class First, class R> consteval bool node_matches() {
   } else if constexpr (kind_of<First> == node_kind::array) {
     return node_of<First>::extent == node_of<R>::extent;
   } else if constexpr (kind_of<First> == node_kind::map) {
-    return std::is_same_v<typename node_of<First>::key, typename node_of<R>::key>;
+    return std::is_same_v<typename node_of<First>::key, typename node_of<R>::key> &&
+           std::is_same_v<typename node_of<First>::compare, typename node_of<R>::compare>;
   } else {
     return true;
   }
@@ -178,7 +178,7 @@ struct path_text {
   }
 };
 
-// Calls found(path, zip) for the first zip, in order, that Fault accepts, and returns what it returns: a path_text.
+// The path of the first zip, in order, that Fault accepts; sets `found` if there is one.
 template <template <class> class Fault, class Zip, class Entered = types<>>
 constexpr path_text fault_path(path_text path, bool& found);
 
@@ -246,7 +246,9 @@ template <class Where> struct unsupported_type {
       "espalier: a type in this tree is neither a node nor a leaf (its key path and type are named beside this "
       "message). Make it an aggregate; or a leaf, `template <> inline constexpr bool espalier::is_leaf_type<T> = "
       "true`; or register it, `template <> struct espalier::pytree_node<T>`. vector<bool>, shared_ptr, raw "
-      "pointers, references, views and owning pointers to polymorphic types are never nodes by themselves");
+      "pointers, references, views, owning pointers to polymorphic types, and maps whose keys are not strings, "
+      "integers "
+      "or enums, are never nodes by themselves");
 };
 
 template <class Where> struct aux_cannot_be_encoded {

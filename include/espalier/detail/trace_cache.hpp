@@ -2,9 +2,13 @@
 // behind. Depends on the engine, never on the user's types; an engine's library instantiates it once.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <espalier/compile_options.hpp>
 #include <espalier/engine.hpp>
-#include <espalier/errors.hpp>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,27 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace espalier {
-
-// What a compiled function has done so far.
-struct compile_stats {
-  std::size_t traces = 0;    // times the function ran to be traced
-  std::size_t hits = 0;      // calls that replayed a trace
-  std::size_t entries = 0;   // traces that are kept
-  std::string last_retrace;  // what differed from the call before, by key path; empty after a first trace
-};
-
-// A compiled function was about to trace more often than its max_traces option allows.
-struct retrace_error : error {
-  using error::error;
-};
-
-// A function cannot be traced: it read a traced value, or let one escape.
-struct trace_error : error {
-  using error::error;
-};
-
-namespace detail {
+namespace espalier::detail {
 
 // One line of what a call looked like: a leaf's key path and description.
 struct call_detail {
@@ -42,7 +26,8 @@ struct call_detail {
 };
 
 // "arg1.x: float32[64, 8] became float32[29, 8]", one line per difference.
-std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now);
+std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now,
+                             bool same_place);
 
 // What decides which trace serves a call, beside the types of its arguments.
 template <class E> struct call_key {
@@ -56,6 +41,7 @@ template <class E> class trace_cache {
     typename E::place place;
     std::vector<typename E::signature> inputs;
     std::string constants;
+    std::uint64_t hash;
     typename E::plan plan;
     std::shared_ptr<const void> results;  // where outputs go: a type of the compiled function's own
     std::vector<call_detail> description;
@@ -67,46 +53,51 @@ template <class E> class trace_cache {
   entry_ptr find(const call_key<E>& key) {
     const std::lock_guard lock(mutex_);
     const typename E::place place = E::current_place();
-    if (last_ && serves(*last_, place, key)) {
+    if (!entries_.empty() && serves(*entries_.front(), place, key)) {
       ++stats_.hits;
-      return last_;
+      return entries_.front();
     }
-    const auto [begin, end] = entries_.equal_range(hash(key));
+    const auto [begin, end] = by_hash_.equal_range(hash(key));
     for (auto it = begin; it != end; ++it) {
-      if (serves(*it->second, place, key)) {
-        last_ = it->second;
+      if (serves(**it->second, place, key)) {
+        entries_.splice(entries_.begin(), entries_, it->second);
         ++stats_.hits;
-        return last_;
+        return entries_.front();
       }
     }
     return nullptr;
   }
 
-  // To be called before a trace: throws retrace_error if `max_traces` (0: any number) would be exceeded, naming what
-  // changed.
+  // To be called before a trace: throws retrace_error if there would be more traces since the last clear() than
+  // `max_traces` (0: any number), naming what changed.
   void allow_trace(std::size_t max_traces, const std::string& function, const std::vector<call_detail>& description) {
     const std::lock_guard lock(mutex_);
-    if (max_traces != 0 && stats_.traces >= max_traces) {
-      throw retrace_error(
-          "espalier: compile: " + function + " was traced " + std::to_string(stats_.traces) +
-          " times, which is its max_traces, and this call needs another trace:\n" +
-          (last_ ? describe_retrace(last_->description, description) : std::string("  (its entries were cleared)")) +
-          "\n  Keep what changes out of the key (make a number an array leaf), or raise max_traces");
+    if (max_traces != 0 && traces_since_clear_ >= max_traces) {
+      throw retrace_error("espalier: compile: " + function + " has " + std::to_string(traces_since_clear_) +
+                          " traces, which is its max_traces, and this call needs another one:\n" +
+                          retrace_reason(description, E::current_place()) +
+                          "\n  Keep what changes out of the key (make a number an array leaf), or raise max_traces");
     }
   }
 
+  // Keeps a new trace; of more than `max_entries` (0: any number) the least recently used is dropped.
   entry_ptr insert(const call_key<E>& key, typename E::plan plan, std::shared_ptr<const void> results,
-                   std::vector<call_detail> description) {
+                   std::vector<call_detail> description, std::size_t max_entries) {
     std::vector<typename E::signature> signatures;
     signatures.reserve(key.inputs.size());
     for (const auto* array : key.inputs) signatures.push_back(E::signature_of(*array));
-    auto made = std::make_shared<const entry>(entry{E::current_place(), std::move(signatures), key.constants,
+    const std::uint64_t hashed = hash(key);
+    auto made = std::make_shared<const entry>(entry{E::current_place(), std::move(signatures), key.constants, hashed,
                                                     std::move(plan), std::move(results), std::move(description)});
     const std::lock_guard lock(mutex_);
     ++stats_.traces;
-    stats_.last_retrace = last_ ? describe_retrace(last_->description, made->description) : std::string();
-    entries_.emplace(hash(key), made);
-    last_ = made;
+    ++traces_since_clear_;
+    static std::atomic<std::uint64_t> traces_everywhere = 0;
+    last_trace_ = ++traces_everywhere;
+    stats_.last_retrace = retrace_reason(made->description, made->place);
+    entries_.push_front(made);
+    by_hash_.emplace(hashed, entries_.begin());
+    if (max_entries != 0 && entries_.size() > max_entries) drop_least_recent();
     return made;
   }
 
@@ -117,10 +108,17 @@ template <class E> class trace_cache {
     return result;
   }
 
+  // Grows with every trace of any cache: tells which of several traced last.
+  std::uint64_t last_trace() const {
+    const std::lock_guard lock(mutex_);
+    return last_trace_;
+  }
+
   void clear() {
     const std::lock_guard lock(mutex_);
+    by_hash_.clear();
     entries_.clear();
-    last_ = nullptr;
+    traces_since_clear_ = 0;
   }
 
  private:
@@ -132,6 +130,19 @@ template <class E> class trace_cache {
     return true;
   }
 
+  // What differs from the call before; empty if there was none.
+  std::string retrace_reason(const std::vector<call_detail>& description, const typename E::place& place) const {
+    if (entries_.empty()) return {};
+    return describe_retrace(entries_.front()->description, description, entries_.front()->place == place);
+  }
+
+  void drop_least_recent() {
+    const auto last = std::prev(entries_.end());
+    const auto [begin, end] = by_hash_.equal_range((*last)->hash);
+    by_hash_.erase(std::find_if(begin, end, [&](const auto& known) { return known.second == last; }));
+    entries_.pop_back();
+  }
+
   static std::uint64_t hash(const call_key<E>& key) {
     std::uint64_t seed = std::hash<std::string>{}(key.constants);
     for (const auto* array : key.inputs) seed = E::hash(seed, *array);
@@ -139,12 +150,15 @@ template <class E> class trace_cache {
   }
 
   mutable std::mutex mutex_;
-  entry_ptr last_;
-  std::unordered_multimap<std::uint64_t, entry_ptr> entries_;
+  std::list<entry_ptr> entries_;  // the last used in front
+  std::unordered_multimap<std::uint64_t, typename std::list<entry_ptr>::iterator> by_hash_;
   compile_stats stats_;
+  std::size_t traces_since_clear_ = 0;
+  std::uint64_t last_trace_ = 0;
 };
 
-inline std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now) {
+inline std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now,
+                                    bool same_place) {
   std::unordered_map<std::string, const std::string*> old;
   for (const call_detail& d : before) old.emplace(d.path, &d.text);
   std::string text;
@@ -163,8 +177,14 @@ inline std::string describe_retrace(const std::vector<call_detail>& before, cons
   for (const call_detail& d : before) {
     if (old.contains(d.path)) line(d.path, d.text, "nothing");
   }
-  return text.empty() ? "  the device or stream changed" : text;
+  if (!same_place) text += (text.empty() ? "  " : "\n  ") + std::string("the device or stream changed");
+  if (text.empty()) {
+    text = "  a constant changed that has no text:";
+    for (const call_detail& d : now) {
+      if (d.text == "…") text += " " + d.path;
+    }
+  }
+  return text;
 }
 
-}  // namespace detail
-}  // namespace espalier
+}  // namespace espalier::detail

@@ -31,7 +31,7 @@ struct mlx {
   static std::uint64_t hash(std::uint64_t seed, const array& a);
   static bool transforming();
   static array blank() { return array(::mlx::core::Shape{}, ::mlx::core::float32, nullptr, {}); }
-  static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f) {
+  static plan record(std::span<const array* const> inputs, const array_function<array>& f) {
     return plan::record(inputs, f);
   }
   static std::optional<std::string> explain(const std::exception& failure);

@@ -8,37 +8,32 @@
 
 #include <mlx/array.h>
 
-#include <array>
-#include <complex>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <espalier/aux.hpp>
 #include <espalier/detail/types.hpp>
-#include <espalier/encode.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/mlx/array.hpp>
+#include <espalier/node.hpp>
 #include <espalier/path.hpp>
 #include <espalier/structure.hpp>
+#include <espalier/typed_text.hpp>
 #include <espalier/visit.hpp>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace espalier {
 
-// A checkpoint cannot be written or read, or does not fit the tree; then `differences` has every entry that
-// is missing, unexpected, or of another shape or type, with its path in the tree (of an unexpected one, its
-// name in the file).
+// A checkpoint cannot be written or read, or does not fit the tree; then `differences` has every entry that is missing,
+// unexpected, or of another shape or type. Their paths are dotted, as the file names its entries: `layers.0.weight`.
+// What containers hold stands first: a missing key explains the entries that are missing below it.
 struct checkpoint_error : error {
   explicit checkpoint_error(const std::string& what, std::vector<mismatch> where = {})
       : error(describe_mismatches(what, where)), differences(std::move(where)) {}
@@ -48,218 +43,27 @@ struct checkpoint_error : error {
 
 namespace detail {
 
-// --- Values as typed text, and back: exact in type and bits. -----------------------------------------------
-//
-//   bool:true  i32:42  u8:7  char8:65  enum:i32:2  f32:0.1  f64:nan:7ff8000000000000  complex(f32:1,f32:0)
-//   str:5:hello (with the number of bytes)  hex:ff00 (a string that is no UTF-8)  none  some(i32:1)
-//   alternative:1(f32:2)  [i32:1,i32:2]  (i32:1,bool:false)  {x=i32:1,y=i32:2}
-
-// The text is not what a value of the type is written as.
-struct bad_text {};
-
-void write_bool(std::string& out, bool value);
-void write_integer(std::string& out, char sign, std::size_t bits,
-                   std::uint64_t value);  // sign: i, u, or c for characters
-void write_float(std::string& out, float value);
-void write_float(std::string& out, double value);
-void write_string(std::string& out, std::string_view value);
-
-// Each takes its text off the front, or throws bad_text.
-void read_exactly(std::string_view& in, std::string_view expected);
-bool read_bool(std::string_view& in);
-std::uint64_t read_integer(std::string_view& in, char sign, std::size_t bits);
-float read_float(std::string_view& in, float);
-double read_float(std::string_view& in, double);
-std::string read_string(std::string_view& in);
-std::size_t read_count(std::string_view& in);
-
-template <class T> struct cannot_be_saved {
-  static_assert(always_false<T>,
-                "espalier: save_safetensors, load_safetensors: a leaf or aux value of this type (named beside "
-                "this message) cannot be written to a file. What can: MLX arrays, bool, characters, integers, "
-                "float, double, enums, std::string, std::complex, and, as aux data, aggregates and standard "
-                "containers of these");
-};
-
-template <class T>
-inline constexpr char integer_sign = is_one_of<T, char, wchar_t, char8_t, char16_t, char32_t> ? 'c'
-                                     : std::is_signed_v<T>                                    ? 'i'
-                                                                                              : 'u';
-
-template <class T> void write_value(std::string& out, const T& value);
-
-// The items between brackets.
-template <class... T> void write_items(std::string& out, char open, char close, const T&... item) {
-  out += open;
-  bool first = true;
-  ((out.append(first ? "" : ","), first = false, write_value(out, item)), ...);
-  out += close;
-}
-
-template <class T> void write_value(std::string& out, const T& value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    write_bool(out, value);
-  } else if constexpr (is_one_of<T, float, double>) {
-    write_float(out, value);
-  } else if constexpr (std::is_integral_v<T>) {
-    write_integer(out, integer_sign<T>, 8 * sizeof(T), static_cast<std::uint64_t>(value));
-  } else if constexpr (std::is_enum_v<T>) {
-    out += "enum:";
-    write_value(out, static_cast<std::underlying_type_t<T>>(value));
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    write_string(out, value);
-  } else if constexpr (is_specialization<T, std::complex>) {
-    out += "complex";
-    write_items(out, '(', ')', value.real(), value.imag());
-  } else if constexpr (is_specialization<T, aux>) {
-    write_value(out, value.value);
-  } else if constexpr (is_specialization<T, std::optional>) {
-    out += value ? "some" : "none";
-    if (value) write_items(out, '(', ')', *value);
-  } else if constexpr (is_specialization<T, std::variant>) {
-    out += "alternative:" + std::to_string(value.index());
-    std::visit([&](const auto& held) { write_items(out, '(', ')', held); }, value);
-  } else if constexpr (is_ordered_range<T> || is_unordered_range<T>) {
-    out += '[';
-    bool first = true;
-    for (const typename T::value_type& element : value) {
-      out.append(first ? "" : ",");
-      first = false;
-      write_value(out, element);
-    }
-    out += ']';
-  } else if constexpr (is_specialization<T, std::tuple> || is_specialization<T, std::pair>) {
-    std::apply([&](const auto&... element) { write_items(out, '(', ')', element...); }, value);
-  } else if constexpr (reflect::reflectable<T> && encodable<T> && !requires { sizeof(value_encoder<T>); }) {
-    out += '{';
-    if constexpr (!std::is_empty_v<T>) {
-      reflect::with_fields(value, [&](const auto&... field) {
-        std::size_t i = 0;
-        ((out.append(i == 0 ? "" : ",").append(reflect::field_names_v<T>[i]).append("="), ++i, write_value(out, field)),
-         ...);
-      });
-    }
-    out += '}';
-  } else {
-    static_assert(sizeof(cannot_be_saved<T>) > 0);
-  }
-}
-
-template <class T> T read_value(std::string_view& in);
-
-// Reads one item after another, with commas between.
-struct item_reader {
-  std::string_view& in;
-  bool first = true;
-
-  template <class T> T next() {
-    separate();
-    return read_value<T>(in);
-  }
-  void separate() {
-    if (!first) read_exactly(in, ",");
-    first = false;
-  }
-};
-
-template <class T> struct field_reader {
-  item_reader& items;
-
-  template <std::size_t I> std::remove_cv_t<reflect::field_t<T, I>> operator()(index<I>) const {
-    items.separate();
-    read_exactly(items.in, reflect::field_names_v<T>[I]);
-    read_exactly(items.in, "=");
-    return read_value<std::remove_cv_t<reflect::field_t<T, I>>>(items.in);
-  }
-};
-
-template <class T, std::size_t I = 0> T read_alternative(std::string_view& in, std::size_t held) {
-  if constexpr (I == std::variant_size_v<T>) {
-    throw bad_text{};
-  } else {
-    if (held != I) return read_alternative<T, I + 1>(in, held);
-    return T(std::in_place_index<I>, read_value<std::variant_alternative_t<I, T>>(in));
-  }
-}
-
-template <class T> T read_value(std::string_view& in) {
-  item_reader items{in};
-  if constexpr (std::is_same_v<T, bool>) {
-    return read_bool(in);
-  } else if constexpr (is_one_of<T, float, double>) {
-    return read_float(in, T{});
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(read_integer(in, integer_sign<T>, 8 * sizeof(T)));
-  } else if constexpr (std::is_enum_v<T>) {
-    read_exactly(in, "enum:");
-    return static_cast<T>(read_value<std::underlying_type_t<T>>(in));
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    return read_string(in);
-  } else if constexpr (is_specialization<T, std::complex>) {
-    read_exactly(in, "complex(");
-    const auto real = items.template next<typename T::value_type>();
-    const auto imaginary = items.template next<typename T::value_type>();
-    read_exactly(in, ")");
-    return T(real, imaginary);
-  } else if constexpr (is_specialization<T, aux>) {
-    return T(read_value<typename T::value_type>(in));
-  } else if constexpr (is_specialization<T, std::optional>) {
-    if (in.starts_with("none")) {
-      read_exactly(in, "none");
-      return std::nullopt;
-    }
-    read_exactly(in, "some(");
-    T value(read_value<typename T::value_type>(in));
-    read_exactly(in, ")");
-    return value;
-  } else if constexpr (is_specialization<T, std::variant>) {
-    read_exactly(in, "alternative:");
-    const std::size_t held = read_count(in);
-    read_exactly(in, "(");
-    T value = read_alternative<T>(in, held);
-    read_exactly(in, ")");
-    return value;
-  } else if constexpr (is_std_array<T>) {
-    read_exactly(in, "[");
-    T value = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return T{((void)I, items.template next<typename T::value_type>())...};
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
-    read_exactly(in, "]");
-    return value;
-  } else if constexpr (is_ordered_range<T> || is_unordered_range<T>) {
-    T value;
-    read_exactly(in, "[");
-    while (!in.starts_with(']')) value.insert(value.end(), items.template next<typename T::value_type>());
-    read_exactly(in, "]");
-    return value;
-  } else if constexpr (is_specialization<T, std::tuple> || is_specialization<T, std::pair>) {
-    read_exactly(in, "(");
-    T value = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return T{items.template next<std::remove_cv_t<std::tuple_element_t<I, T>>>()...};
-    }(std::make_index_sequence<std::tuple_size_v<T>>{});
-    read_exactly(in, ")");
-    return value;
-  } else if constexpr (std::is_empty_v<T>) {
-    read_exactly(in, "{}");
-    return T{};
-  } else if constexpr (reflect::reflectable<T>) {
-    read_exactly(in, "{");
-    T value = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return reflect::construct<T>(field_reader<T>{items}, index<I>{}...);
-    }(std::make_index_sequence<reflect::field_count_v<T>>{});
-    read_exactly(in, "}");
-    return value;
-  } else {
-    static_assert(sizeof(cannot_be_saved<T>) > 0);
-  }
-}
-
 // --- What a node is besides its children: sizes, keys, what is engaged.
+
+// A map's keys as key paths print them; a quote inside a key is escaped, so that no two lists of keys look alike.
+template <class Map> std::string keys_text(const Map& map) {
+  std::string text;
+  for (const auto& entry : map) {
+    text += text.empty() ? "the keys " : ", ";
+    key_entry key = map_key_entry(entry.first);
+    std::string escaped;
+    if (key.which == key_entry::kind::string_key) {
+      for (const char c : key.name) escaped.append(c == '\'' || c == '\\' ? "\\" : "").append(1, c);
+      key.name = escaped;
+    }
+    print_key(text, key);
+  }
+  return text.empty() ? "no keys" : text;
+}
 
 template <class T> std::string node_text(const T& tree) {
   constexpr node_kind kind = kind_of<T>;
   std::string text;
-  if constexpr (!pytree_name<T>.empty()) text.append("named ").append(pytree_name<T>);
   if constexpr (kind == node_kind::sequence) {
     text = count_text(node_of<T>::size(tree), "element");
   } else if constexpr (kind == node_kind::maybe) {
@@ -267,16 +71,10 @@ template <class T> std::string node_text(const T& tree) {
   } else if constexpr (kind == node_kind::variant) {
     text = "alternative " + std::to_string(tree.index());
   } else if constexpr (kind == node_kind::map) {
-    text = "the keys [";
-    for (auto entry = tree.begin(); entry != tree.end(); ++entry) {
-      text.append(entry == tree.begin() ? "" : ",");
-      if constexpr (is_string_key<typename T::key_type>) {
-        write_string(text, std::string_view(entry->first));
-      } else {
-        write_value(text, entry->first);
-      }
-    }
-    text += ']';
+    text = keys_text(tree);
+  }
+  if constexpr (!pytree_name<T>.empty()) {
+    text = "named " + std::string(pytree_name<T>) + (text.empty() ? "" : ": ") + text;
   }
   return text;
 }
@@ -300,8 +98,7 @@ class checkpoint_writer {
   std::unique_ptr<contents> contents_;
 };
 
-// Opens a file, and hands out its entries to a tree that asks for each of its own; what does not fit is
-// noted.
+// Opens a file, and hands out its entries to a tree that asks for each of its own; what does not fit is noted.
 class checkpoint_reader {
  public:
   explicit checkpoint_reader(const std::filesystem::path& file);
@@ -314,7 +111,7 @@ class checkpoint_reader {
   std::optional<std::string> text(const char* kind, const path_view& path, const std::string& expected);
   void note(const path_view& path, std::string expected, std::string found);
   void check_node(const path_view& path, const std::string& text);
-  // Notes what nobody asked for; throws if there are notes; then reads all arrays.
+  // Compares the nodes, notes what nobody asked for; throws if there are notes; then reads all arrays.
   void finish();
 
  private:
@@ -338,18 +135,14 @@ template <class T> void save_tree(checkpoint_writer& out, const path_view& path,
   if constexpr (std::is_same_v<T, ::mlx::core::array>) {
     out.add_array(path, tree);
   } else if constexpr (kind_of<T> == node_kind::leaf) {
-    std::string text;
-    write_value(text, tree);
-    out.add_text("leaf", path, std::move(text));
+    out.add_text("leaf", path, to_typed_text(tree));
   } else {
     if (std::string text = node_text(tree); !text.empty()) out.add_text("node", path, std::move(text));
     if constexpr (carries_aux<T>) {
       const auto values = node_of<T>::aux(tree);
       [&]<std::size_t... J>(std::index_sequence<J...>) {
         const auto one = [&]<std::size_t I>(index<I>) {
-          std::string text;
-          write_value(text, std::get<I>(values));
-          out.add_text("aux", aux_path<T, I>(path), std::move(text));
+          out.add_text("aux", aux_path<T, I>(path), to_typed_text(std::get<I>(values)));
         };
         (one(index<J>{}), ...);
       }(std::make_index_sequence<std::tuple_size_v<decltype(values)>>{});
@@ -360,16 +153,10 @@ template <class T> void save_tree(checkpoint_writer& out, const path_view& path,
 
 // A value from the file; the tree's own, and a note, where it is not there or not of the type.
 template <class T> T load_value(checkpoint_reader& in, const char* kind, const path_view& path, const T& current) {
-  std::string expected = "a value such as ";
-  write_value(expected, current);
+  const std::string expected = "a value such as " + to_typed_text(current);
   const std::optional<std::string> text = in.text(kind, path, expected);
   if (!text) return current;
-  try {
-    std::string_view rest = *text;
-    T value = read_value<T>(rest);
-    if (rest.empty()) return value;
-  } catch (const bad_text&) {
-  }
+  if (std::optional<T> value = from_typed_text<T>(*text)) return std::move(*value);
   in.note(path, expected, *text);
   return current;
 }

@@ -35,6 +35,16 @@ template <class Params> adam_state<Params> adam_init(const Params& params) {
               params)};
 }
 
+// `gradients` and `moments`: what to say of them.
+template <class Grads, class Params>
+void adam_check(const char* gradients, const char* moments, const Grads& grads, const adam_state<Params>& state,
+                const Params& params) {
+  require_structure(params, grads, gradients);
+  require_structure(params, state.mu, moments);
+  require_structure(params, state.nu, moments);
+}
+
+// Of trees that have been checked.
 template <class Adam, class Grads, class Params>
 Params adam_update(const Adam& opt, double weight_decay, const Grads& grads, adam_state<Params>& state,
                    const Params& params) {
@@ -54,7 +64,7 @@ Params adam_update(const Adam& opt, double weight_decay, const Grads& grads, ada
   state.count = state.count + 1;
   const auto correction1 = shared_math<Params>::bias_correction(opt.b1, state.count);
   const auto correction2 = shared_math<Params>::bias_correction(opt.b2, state.count);
-  return tree_map_parameters(
+  return map_parameters(
       [&](const auto& p, const auto& mu, const auto& nu) {
         using math = math_of<decltype(p)>;
         const auto scale = math::sqrt(nu / math::as(correction2, nu)) + math::as(opt.eps, nu);
@@ -82,14 +92,25 @@ template <class Rate> struct adam {
   double b2 = 0.999;
   double eps = 1e-8;
 
-  // No steps, zero moments. Leaves that are not parameters are copied into both.
+  // No steps, zero moments. Leaves that are not parameters, and aux data, are copied into both, and stay as they are.
   template <class Params> adam_state<Params> init(const Params& params) const { return detail::adam_init(params); }
 
-  // The updates, in the dtypes of the parameters; `state` is updated in place. Leaves that are not parameters
-  // are those of `params`. Throws structure_error, before any change, if the gradients' structure is not the
-  // parameters'.
+  // Throws structure_error if the structure of the gradients or of the moments is not the parameters' (aux data may
+  // differ).
+  template <class Grads, class Params>
+  void check(const Grads& grads, const adam_state<Params>& state, const Params& params) const {
+    detail::adam_check(
+        "adam.update: the gradients do not have the structure of the parameters",
+        "adam.update: the state's moments do not have the structure of the parameters, which has changed "
+        "since init (call init again)",
+        grads, state, params);
+  }
+
+  // The updates, in the dtypes of the parameters; `state` is updated in place. Leaves that are not parameters, and aux
+  // data, are those of `params`. Throws what check throws, before any change.
   template <class Grads, class Params>
   Params update(const Grads& grads, adam_state<Params>& state, const Params& params) const {
+    check(grads, state, params);
     return detail::adam_update(*this, 0, grads, state, params);
   }
 };
@@ -109,7 +130,18 @@ template <class Rate> struct adamw {
 
   // As adam's.
   template <class Grads, class Params>
+  void check(const Grads& grads, const adam_state<Params>& state, const Params& params) const {
+    detail::adam_check(
+        "adamw.update: the gradients do not have the structure of the parameters",
+        "adamw.update: the state's moments do not have the structure of the parameters, which has changed "
+        "since init (call init again)",
+        grads, state, params);
+  }
+
+  // As adam's.
+  template <class Grads, class Params>
   Params update(const Grads& grads, adam_state<Params>& state, const Params& params) const {
+    check(grads, state, params);
     return detail::adam_update(*this, weight_decay, grads, state, params);
   }
 };

@@ -18,13 +18,30 @@ template <class... Transformation> struct chained {
     return std::apply([&](const auto&... each) { return std::tuple(each.init(params)...); }, transformations);
   }
 
-  // Each transformation takes for gradients what the one before it gave. Throws what they throw.
+  // Throws what the transformations' checks throw; one that has none is not asked.
+  template <class Grads, class State, class Params>
+  void check(const Grads& grads, const State& state, const Params& params) const {
+    check_from<0>(grads, state, params);
+  }
+
+  // Each transformation takes for gradients what the one before it gave. Throws what they throw; what their checks
+  // throw, before any of them changes its state.
   template <class Grads, class State, class Params>
   Params update(const Grads& grads, State& state, const Params& params) const {
+    check(grads, state, params);
     return update_from<0>(grads, state, params);
   }
 
  private:
+  // What the later ones take has the structure of the parameters, which stand in for it.
+  template <std::size_t I, class Grads, class State, class Params>
+  void check_from(const Grads& grads, const State& state, const Params& params) const {
+    const auto& transformation = std::get<I>(transformations);
+    if constexpr (requires { transformation.check(grads, std::get<I>(state), params); })
+      transformation.check(grads, std::get<I>(state), params);
+    if constexpr (I + 1 < sizeof...(Transformation)) check_from<I + 1>(params, state, params);
+  }
+
   template <std::size_t I, class Grads, class State, class Params>
   Params update_from(const Grads& grads, State& state, const Params& params) const {
     Params updates = std::get<I>(transformations).update(grads, std::get<I>(state), params);

@@ -30,13 +30,22 @@ struct clip_by_global_norm {
 
   template <class Params> empty_state init(const Params&) const { return {}; }
 
-  // The clipped gradients, in their own dtypes. Leaves that are not parameters are those of `params`.
-  template <class Grads, class Params> Params update(const Grads& grads, empty_state&, const Params& params) const {
+  // Throws structure_error if the gradients' structure is not the parameters' (aux data may differ).
+  template <class Grads, class Params> void check(const Grads& grads, const empty_state&, const Params& params) const {
+    detail::require_structure(params, grads,
+                              "clip_by_global_norm.update: the gradients do not have the structure of the parameters");
+  }
+
+  // The clipped gradients, in their own dtypes. Leaves that are not parameters, and aux data, are those of `params`.
+  // Throws what check throws.
+  template <class Grads, class Params>
+  Params update(const Grads& grads, empty_state& state, const Params& params) const {
+    check(grads, state, params);
     using shared = detail::shared_math<Grads>;
     const auto norm = global_norm(grads);
     const auto bound = shared::as(max_norm, norm);
     const auto factor = shared::select(norm < bound, shared::as(1.0, norm), bound / norm);
-    return tree_map_parameters(
+    return detail::map_parameters(
         [&factor](const auto&, const auto& g) {
           using math = detail::math_of<decltype(g)>;
           const auto wide = math::widen(g);

@@ -62,15 +62,52 @@ struct first_array<types<Leaf, Rest...>>
 // any, else double.
 template <class Tree> using shared_math = leaf_math<typename first_array<espalier::detail::leaf_types<Tree>>::type>;
 
-// parameter = f(parameter, beside...) for every parameter of the tree.
-template <class Tree, class F, class... Rest> void update_parameters(const F& f, Tree& tree, const Rest&... rest) {
-  auto some = [&f]<class L>(const L& leaf, const auto&... beside) -> L {
-    if constexpr (is_parameter_type<Tree, L>) {
+// Throws a structure_error that begins with `what` unless `tree` has the structure of the parameters. Aux data may
+// differ: like the leaves that are not parameters it takes no part in the arithmetic, and moments keep what init found.
+template <class Params, class Tree> void require_structure(const Params& params, const Tree& tree, const char* what) {
+  if constexpr (espalier::detail::require_trees<Params>() && espalier::detail::require_rest<Params, Tree>())
+    espalier::detail::require_same(params, espalier::detail::structure_tree(tree), what);
+}
+
+// f(parameter, beside...) at the parameters, every other leaf as it is.
+template <class Tree, class F> struct at_parameters {
+  const F& f;
+
+  template <class Leaf, class... Beside> Leaf operator()(const Leaf& leaf, const Beside&... beside) const {
+    if constexpr (is_parameter_type<Tree, Leaf>) {
       if (is_parameter<Tree>(leaf)) return f(leaf, beside...);
     }
     return leaf;
+  }
+};
+
+// The two walks of an update. They check nothing: require_structure has been asked about all trees before, so that an
+// error comes before the first change.
+
+// parameter = f(parameter, beside...) for every parameter of the tree.
+template <class Tree, class F, class... Rest> void update_parameters(const F& f, Tree& tree, const Rest&... rest) {
+  using function = const at_parameters<Tree, F>;
+  static_assert(espalier::detail::require_traversal<false, function, const Tree&, const Rest&...>());
+  function some{f};
+  const espalier::detail::leaf_call<false, function, const Tree&, const Rest&...> leaf{some};
+  const auto walk = [&](auto&&... others) {
+    espalier::detail::update_tree(leaf, espalier::detail::no_path{}, tree, others...);
   };
-  tree_visit_update(some, tree, rest...);
+  walk(espalier::detail::walked(rest)...);
+}
+
+// A tree of f(parameter, beside...); its other leaves and its aux data are those of `tree`.
+template <class Tree, class F, class... Rest> Tree map_parameters(const F& f, const Tree& tree, const Rest&... rest) {
+  using function = const at_parameters<Tree, F>;
+  using call = espalier::detail::leaf_call<false, function, const Tree&, const Rest&...>;
+  static_assert(espalier::detail::require_traversal<false, function, const Tree&, const Rest&...>());
+  function some{f};
+  const call beside{some};
+  const espalier::detail::typed_call<call> leaf{beside};
+  const auto walk = [&](auto&&... others) {
+    return espalier::detail::map_tree<Tree>(leaf, espalier::detail::no_path{}, tree, others...);
+  };
+  return walk(espalier::detail::walked(rest)...);
 }
 
 }  // namespace detail

@@ -25,7 +25,8 @@ template <class Rate> struct sgd {
   double momentum = 0;
   bool nesterov = false;
 
-  // Zero velocity: of half-precision parameters in float32. Leaves that are not parameters are copied.
+  // Zero velocity: of half-precision parameters in float32. Leaves that are not parameters, and aux data, are
+  // copied, and stay as they are.
   template <class Params> sgd_state<Params> init(const Params& params) const {
     if (momentum == 0) return {};
     return {tree_map_parameters(
@@ -36,12 +37,25 @@ template <class Rate> struct sgd {
         params)};
   }
 
-  // The updates, in the dtypes of the parameters; `state` is updated in place. Leaves that are not parameters
-  // are those of `params`. Throws structure_error, before any change, if the structures differ.
+  // Throws structure_error if the structure of the gradients or of the velocity is not the parameters' (aux data may
+  // differ).
+  template <class Grads, class Params>
+  void check(const Grads& grads, const sgd_state<Params>& state, const Params& params) const {
+    detail::require_structure(params, grads, "sgd.update: the gradients do not have the structure of the parameters");
+    if (state.velocity) {
+      detail::require_structure(params, *state.velocity,
+                                "sgd.update: the state's velocity does not have the structure of the parameters, which "
+                                "has changed since init (call init again)");
+    }
+  }
+
+  // The updates, in the dtypes of the parameters; `state` is updated in place. Leaves that are not parameters, and aux
+  // data, are those of `params`. Throws what check throws, before any change.
   template <class Grads, class Params>
   Params update(const Grads& grads, sgd_state<Params>& state, const Params& params) const {
+    check(grads, state, params);
     if (!state.velocity) {
-      return tree_map_parameters(
+      return detail::map_parameters(
           [this](const auto& p, const auto& g) {
             using math = detail::math_of<decltype(p)>;
             const auto wide = math::widen(g);
@@ -55,7 +69,7 @@ template <class Rate> struct sgd {
           return math::as(momentum, v) * v + math::as(g, v);
         },
         *state.velocity, grads);
-    return tree_map_parameters(
+    return detail::map_parameters(
         [this](const auto& p, const auto& g, const auto& v) {
           using math = detail::math_of<decltype(p)>;
           const auto rate = math::as(learning_rate, v);

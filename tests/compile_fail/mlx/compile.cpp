@@ -15,6 +15,11 @@ struct callback_leaf {
 };
 template <> inline constexpr bool espalier::is_leaf_type<std::function<void()>> = true;
 
+struct overloaded {
+  void operator()(mx::array& x) const { x = x + x; }
+  void operator()(const mx::array&) const {}
+};
+
 mx::array twice(const mx::array& x) { return x + x; }
 
 int main() {
@@ -40,6 +45,10 @@ int main() {
 #endif
 #ifdef CASE_constant_not_encodable
   espalier::compile([](const callback_leaf& c) { return c.x; })(callback_leaf{weight, {}});
+#endif
+#ifdef CASE_overloaded_on_constness
+  mx::array state(1.0f);
+  espalier::compile(overloaded{})(state);
 #endif
 #ifdef CASE_argument_no_tree
   espalier::compile([](const mx::array& x, int* counter) { return ++*counter, x; })(weight, nullptr);

@@ -1,0 +1,87 @@
+// What one tells a compiled function, and what it tells: options, statistics, a log of traces, errors.
+//
+//   auto step = espalier::compile<espalier::compile_options{.max_traces = 3}>(train_step);
+//   espalier::set_compile_log([](const espalier::compile_event& e) { std::clog << e.function << '\n' << e.reason << '\n'; });
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <espalier/errors.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace espalier {
+
+// Each counts for one list of argument types.
+struct compile_options {
+  // The most traces that may be needed; another one throws retrace_error. 0: any number. clear() starts anew.
+  std::size_t max_traces = 0;
+  // The most traces that are kept: of more, the least recently used is dropped. 0: any number.
+  std::size_t max_entries = 0;
+};
+
+// What a compiled function has done so far.
+struct compile_stats {
+  std::size_t traces = 0;    // times the function ran to be traced
+  std::size_t hits = 0;      // calls that replayed a trace
+  std::size_t entries = 0;   // traces that are kept
+  std::string last_retrace;  // what differed from the call before, by key path; empty after a first trace
+};
+
+// A compiled function was about to trace more often than its max_traces option allows.
+struct retrace_error : error {
+  using error::error;
+};
+
+// A function cannot be traced: it read a traced value, or let one escape, or its arguments share objects.
+struct trace_error : error {
+  using error::error;
+};
+
+// A trace that was made.
+struct compile_event {
+  std::string function;  // the callable's type, as the compiler spells it
+  std::string reason;    // compile_stats::last_retrace
+  double seconds = 0;    // from the miss to the recorded trace
+};
+
+namespace detail {
+
+struct compile_log {
+  std::mutex mutex;
+  std::shared_ptr<const std::function<void(const compile_event&)>> hook;
+
+  static compile_log& instance() {
+    static compile_log log;
+    return log;
+  }
+  std::shared_ptr<const std::function<void(const compile_event&)>> get() {
+    const std::lock_guard lock(mutex);
+    return hook;
+  }
+};
+
+// Whether ESPALIER_DISABLE_COMPILE is set (to anything but 0): functions then run as they are. Read once.
+inline bool compile_disabled() {
+  static const bool disabled = [] {
+    const char* value = std::getenv("ESPALIER_DISABLE_COMPILE");
+    return value != nullptr && std::string_view(value) != "0" && *value != '\0';
+  }();
+  return disabled;
+}
+
+}  // namespace detail
+
+// Calls `hook` after every trace of any compiled function, on the thread that traced; an empty function ends it.
+inline void set_compile_log(std::function<void(const compile_event&)> hook) {
+  detail::compile_log& log = detail::compile_log::instance();
+  auto made = hook ? std::make_shared<const std::function<void(const compile_event&)>>(std::move(hook)) : nullptr;
+  const std::lock_guard lock(log.mutex);
+  log.hook = std::move(made);
+}
+
+}  // namespace espalier

@@ -1,0 +1,257 @@
+// A second engine, of a few lines and without MLX: what espalier::compile needs of an engine, and no more. Its arrays
+// are computed at once, but not inside a trace; it counts what the cache asks it to do.
+//
+//   auto twice = espalier::compile([](const counting::array& x) { return x + x; });
+//   twice(counting::array(2.0));        // counting::counts().records is now 1
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <espalier/describe.hpp>
+#include <espalier/engine.hpp>
+#include <espalier/leaf.hpp>
+#include <espalier/parameters.hpp>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace counting {
+
+struct counters {
+  std::size_t records = 0;
+  std::size_t replays = 0;
+  std::size_t signatures = 0;
+  std::size_t eager_ops = 0;  // computed outside traces and replays
+  long live_arrays = 0;       // handles, blank and moved-from ones too
+};
+
+inline counters& counts() {
+  static counters all;
+  return all;
+}
+
+// The device that arrays are computed on, which traces depend on; and whether a trace is under way.
+inline int device = 0;
+inline int traces_under_way = 0;
+
+// A traced array has no values that could be read.
+struct no_value : std::logic_error {
+  no_value() : std::logic_error("counting: a traced array was read") {}
+};
+
+enum class op { none, add, multiply };
+using shape_type = std::vector<std::size_t>;
+
+class array {
+ public:
+  // A node of an expression: data (`values`), a placeholder (neither values nor inputs), or an operation.
+  struct node {
+    shape_type shape;
+    std::vector<double> values;
+    op operation = op::none;
+    std::vector<array> inputs;
+  };
+
+  explicit array(double value) : array(shape_type{}, {value}) {}
+  array(shape_type shape, std::vector<double> values)
+      : node_(std::make_shared<const node>(node{std::move(shape), std::move(values), op::none, {}})) {}
+  explicit array(std::shared_ptr<const node> n) : node_(std::move(n)) {}
+
+  static array placeholder(shape_type shape) { return array(std::move(shape), {}); }
+  static array blank() { return array(std::shared_ptr<const node>()); }
+
+  const shape_type& shape() const { return node_->shape; }
+  bool has_values() const { return !node_->values.empty(); }
+  const std::vector<double>& values() const {
+    if (!has_values()) throw no_value();
+    return node_->values;
+  }
+  double value() const { return values().at(0); }
+
+  const node* id() const { return node_.get(); }
+
+ private:
+  // Counts the handle that it is a member of.
+  struct counted {
+    counted() { ++counts().live_arrays; }
+    counted(const counted&) : counted() {}
+    counted(counted&&) noexcept : counted() {}
+    counted& operator=(const counted&) = default;
+    counted& operator=(counted&&) = default;
+    ~counted() { --counts().live_arrays; }
+  };
+
+  std::shared_ptr<const node> node_;
+  [[no_unique_address]] counted counted_;
+};
+
+// Element by element; a scalar goes with any shape.
+inline shape_type common_shape(const array& a, const array& b) {
+  if (a.shape() == b.shape() || b.shape().empty()) return a.shape();
+  if (a.shape().empty()) return b.shape();
+  throw std::invalid_argument("counting: the shapes differ");
+}
+
+inline array compute(op operation, const array& a, const array& b) {
+  shape_type shape = common_shape(a, b);
+  std::vector<double> values;
+  const std::size_t size = std::max(a.values().size(), b.values().size());
+  for (std::size_t i = 0; i < size; ++i) {
+    const double x = a.values()[a.values().size() == 1 ? 0 : i];
+    const double y = b.values()[b.values().size() == 1 ? 0 : i];
+    values.push_back(operation == op::add ? x + y : x * y);
+  }
+  return array(std::move(shape), std::move(values));
+}
+
+inline array apply(op operation, const array& a, const array& b) {
+  if (traces_under_way > 0) {
+    return array(std::make_shared<const array::node>(array::node{common_shape(a, b), {}, operation, {a, b}}));
+  }
+  ++counts().eager_ops;
+  return compute(operation, a, b);
+}
+
+inline array operator+(const array& a, const array& b) { return apply(op::add, a, b); }
+inline array operator*(const array& a, const array& b) { return apply(op::multiply, a, b); }
+
+// A trace as a list of operations.
+class plan {
+ public:
+  static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f) {
+    ++counts().records;
+    plan made;
+    std::vector<array> placeholders;
+    for (const array* input : inputs) {
+      placeholders.push_back(array::placeholder(input->shape()));
+      made.found_.emplace(placeholders.back().id(), operand{from::input, placeholders.size() - 1});
+    }
+    const trace_scope scope;
+    for (const array& output : f(placeholders)) made.outputs_.push_back(made.add(output));
+    made.found_.clear();
+    return made;
+  }
+
+  std::optional<std::size_t> passed_through(std::size_t output) const {
+    const operand& o = outputs_.at(output);
+    return o.source == from::input ? std::optional(o.index) : std::nullopt;
+  }
+
+  void omit_outputs(std::span<const std::size_t> omitted) {
+    for (std::size_t i = omitted.size(); i-- > 0;) {
+      outputs_.erase(outputs_.begin() + static_cast<std::ptrdiff_t>(omitted[i]));
+    }
+  }
+
+  void replay(std::span<const array* const> inputs, std::vector<array>& outputs) const {
+    ++counts().replays;
+    std::vector<array> values;
+    const auto read = [&](const operand& o) -> const array& {
+      return o.source == from::input      ? *inputs[o.index]
+             : o.source == from::constant ? constants_[o.index]
+                                          : values[o.index];
+    };
+    values.reserve(steps_.size());
+    for (const step& s : steps_) values.push_back(compute(s.operation, read(s.a), read(s.b)));
+    outputs.clear();
+    for (const operand& o : outputs_) outputs.push_back(read(o));
+  }
+
+ private:
+  enum class from { input, constant, step };
+  struct operand {
+    from source;
+    std::size_t index;
+  };
+  struct step {
+    op operation;
+    operand a, b;
+  };
+  struct trace_scope {
+    trace_scope() { ++traces_under_way; }
+    ~trace_scope() { --traces_under_way; }
+    trace_scope(const trace_scope&) = delete;
+    trace_scope& operator=(const trace_scope&) = delete;
+  };
+
+  operand add(const array& a) {
+    if (const auto known = found_.find(a.id()); known != found_.end()) return known->second;
+    operand made{};
+    if (a.has_values()) {
+      made = {from::constant, constants_.size()};
+      constants_.push_back(a);
+    } else if (a.id()->operation == op::none) {
+      throw no_value();  // the placeholder of another trace
+    } else {
+      const operand left = add(a.id()->inputs[0]);
+      const operand right = add(a.id()->inputs[1]);
+      made = {from::step, steps_.size()};
+      steps_.push_back({a.id()->operation, left, right});
+    }
+    found_.emplace(a.id(), made);
+    return made;
+  }
+
+  std::vector<step> steps_;
+  std::vector<array> constants_;
+  std::vector<operand> outputs_;
+  std::unordered_map<const array::node*, operand> found_;
+};
+
+struct engine {
+  using array = counting::array;
+  using plan = counting::plan;
+  using place = int;
+  using signature = shape_type;
+
+  static place current_place() { return device; }
+  static signature signature_of(const array& a) {
+    ++counts().signatures;
+    return a.shape();
+  }
+  static bool matches(const signature& s, const array& a) { return s == a.shape(); }
+  static std::uint64_t hash(std::uint64_t seed, const array& a) {
+    for (const std::size_t n : a.shape()) seed = seed * 31 + n + 1;
+    return seed * 31;
+  }
+  static bool transforming() { return traces_under_way > 0; }
+  static array blank() { return array::blank(); }
+  static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f) {
+    return plan::record(inputs, f);
+  }
+  static std::optional<std::string> explain(const std::exception& failure) {
+    if (dynamic_cast<const no_value*>(&failure)) return "read a counting array that has no value";
+    return std::nullopt;
+  }
+};
+
+// The same with every hash equal: what the cache gives back must not depend on hashes.
+struct colliding_engine : engine {
+  static std::uint64_t hash(std::uint64_t, const array&) { return 0; }
+};
+
+}  // namespace counting
+
+template <> inline constexpr bool espalier::is_leaf_type<counting::array> = true;
+
+template <> struct espalier::array_traits<counting::array> {
+  using engine = counting::engine;
+  static bool differentiable(const counting::array&) { return true; }
+  static std::size_t elements(const counting::array& a) { return a.values().size(); }
+  static std::size_t bytes(const counting::array& a) { return elements(a) * sizeof(double); }
+};
+
+template <> struct espalier::value_description<counting::array> {
+  static std::string describe(const counting::array& a) {
+    std::string text = "counting[";
+    for (std::size_t i = 0; i < a.shape().size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(a.shape()[i]);
+    return text + "]";
+  }
+};
