@@ -221,6 +221,7 @@ struct engine {
     for (const std::size_t n : a.shape()) seed = seed * 31 + n + 1;
     return seed * 31;
   }
+  static std::uint64_t hash(std::uint64_t seed, const place&) { return seed; }
   static bool transforming() { return traces_under_way > 0; }
   static array blank() { return array::blank(); }
   static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f) {
@@ -235,6 +236,7 @@ struct engine {
 // The same with every hash equal: what the cache gives back must not depend on hashes.
 struct colliding_engine : engine {
   static std::uint64_t hash(std::uint64_t, const array&) { return 0; }
+  static std::uint64_t hash(std::uint64_t, const place&) { return 0; }
 };
 
 }  // namespace counting

@@ -29,6 +29,26 @@ namespace espalier {
 
 namespace detail {
 
+// Compiled functions that run as they are, one inside the other, on this thread: a function that calls its own compiled form
+// without end is found out before the stack is.
+class nested_call {
+ public:
+  explicit nested_call(std::string (*name)()) {
+    constexpr int most = 128;
+    if (depth_ >= most) {
+      throw trace_error("espalier: compile: " + name() + " is called " + std::to_string(most) +
+                        " compiled functions deep; does a function call its own compiled form without end?");
+    }
+    ++depth_;
+  }
+  ~nested_call() { --depth_; }
+  nested_call(const nested_call&) = delete;
+  nested_call& operator=(const nested_call&) = delete;
+
+ private:
+  static inline thread_local int depth_ = 0;
+};
+
 struct any_slot {
   virtual ~any_slot() = default;
   virtual compile_stats stats() const = 0;
@@ -90,7 +110,10 @@ template <class Engine, compile_options Options, class F> class compiled_base {
                       "trace. Include the engine's header, or name the engine: compile<engines::mlx>(f)");
       } else {
         static_assert(engine<E>, "espalier: compile: this type is not an engine; see espalier/engine.hpp");
-        if (E::transforming() || compile_disabled()) return static_cast<R>(inline_call());
+        if (E::transforming() || compile_disabled()) {
+          const nested_call nested(callable_name<F>);
+          return static_cast<R>(inline_call());
+        }
         auto& cache = slot_for<E, Argument...>().cache;
         if constexpr (std::is_empty_v<F>) {
           return compiled_call<E, F, R, Argument...>(function_, arguments...).run(cache, Options);

@@ -14,12 +14,25 @@ engines::mlx::place engines::mlx::current_place() {
   return {static_cast<int>(device.type), device.index, mx::default_stream(device).index};
 }
 
+namespace {
+
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) {
+  return (seed ^ value) * 0x9e3779b97f4a7c15u + (seed >> 29);
+}
+
+}  // namespace
+
 std::uint64_t engines::mlx::hash(std::uint64_t seed, const array& a) {
-  const auto mix = [&seed](std::uint64_t value) { seed = (seed ^ value) * 0x9e3779b97f4a7c15u + (seed >> 29); };
-  mix(static_cast<std::uint64_t>(a.dtype().val()));
-  mix(a.ndim());
-  for (const mx::ShapeElem n : a.shape()) mix(static_cast<std::uint64_t>(n));
+  seed = mixed(seed, static_cast<std::uint64_t>(a.dtype().val()));
+  seed = mixed(seed, a.ndim());
+  for (const mx::ShapeElem n : a.shape()) seed = mixed(seed, static_cast<std::uint64_t>(n));
   return seed;
+}
+
+std::uint64_t engines::mlx::hash(std::uint64_t seed, const place& p) {
+  seed = mixed(seed, static_cast<std::uint64_t>(p.device_type));
+  seed = mixed(seed, static_cast<std::uint64_t>(p.device_index));
+  return mixed(seed, static_cast<std::uint64_t>(p.stream));
 }
 
 bool engines::mlx::transforming() {
@@ -44,9 +57,7 @@ std::optional<std::string> engines::mlx::explain(const std::exception& failure) 
            "values yet: return the array and read it after the call. MLX said: " +
            what;
   }
-  if (what.find("espalier: a compiled function uses an array that has no value") != std::string::npos) {
-    return "used an array that escaped from another trace. MLX's graph said: " + what;
-  }
+  if (dynamic_cast<const detail::escaped_array*>(&failure)) return "cannot be traced. " + what;
   return std::nullopt;
 }
 

@@ -387,4 +387,13 @@ TEST(Compose, FieldsOfAFunctorThatChangesThemMayBeTrees) {
   EXPECT_EQ(compiled.stats().traces, 3u);
 }
 
+mx::array endless(const mx::array& x);
+auto compiled_endless = compile<&endless>();
+mx::array endless(const mx::array& x) { return compiled_endless(x) + x; }
+
+TEST(Compose, AFunctionThatCallsItsCompiledFormWithoutEndIsAnError) {
+  EXPECT_THROW(compiled_endless(mx::array(1.0f)), espalier::trace_error);
+  EXPECT_EQ(compiled_endless.stats().entries, 0u);
+}
+
 }  // namespace

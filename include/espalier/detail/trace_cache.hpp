@@ -57,7 +57,7 @@ template <class E> class trace_cache {
       ++stats_.hits;
       return entries_.front();
     }
-    const auto [begin, end] = by_hash_.equal_range(hash(key));
+    const auto [begin, end] = by_hash_.equal_range(hash(key, place));
     for (auto it = begin; it != end; ++it) {
       if (serves(**it->second, place, key)) {
         entries_.splice(entries_.begin(), entries_, it->second);
@@ -86,9 +86,11 @@ template <class E> class trace_cache {
     std::vector<typename E::signature> signatures;
     signatures.reserve(key.inputs.size());
     for (const auto* array : key.inputs) signatures.push_back(E::signature_of(*array));
-    const std::uint64_t hashed = hash(key);
-    auto made = std::make_shared<const entry>(entry{E::current_place(), std::move(signatures), key.constants, hashed,
+    const typename E::place place = E::current_place();
+    const std::uint64_t hashed = hash(key, place);
+    auto made = std::make_shared<const entry>(entry{place, std::move(signatures), key.constants, hashed,
                                                     std::move(plan), std::move(results), std::move(description)});
+    entry_ptr dropped;  // ends after the lock: it holds the user's constants
     const std::lock_guard lock(mutex_);
     ++stats_.traces;
     ++traces_since_clear_;
@@ -97,7 +99,7 @@ template <class E> class trace_cache {
     stats_.last_retrace = retrace_reason(made->description, made->place);
     entries_.push_front(made);
     by_hash_.emplace(hashed, entries_.begin());
-    if (max_entries != 0 && entries_.size() > max_entries) drop_least_recent();
+    if (max_entries != 0 && entries_.size() > max_entries) dropped = drop_least_recent();
     return made;
   }
 
@@ -115,9 +117,10 @@ template <class E> class trace_cache {
   }
 
   void clear() {
+    std::list<entry_ptr> dropped;  // ends after the lock: it holds the user's constants
     const std::lock_guard lock(mutex_);
     by_hash_.clear();
-    entries_.clear();
+    dropped.swap(entries_);
     traces_since_clear_ = 0;
   }
 
@@ -136,15 +139,17 @@ template <class E> class trace_cache {
     return describe_retrace(entries_.front()->description, description, entries_.front()->place == place);
   }
 
-  void drop_least_recent() {
+  entry_ptr drop_least_recent() {
     const auto last = std::prev(entries_.end());
     const auto [begin, end] = by_hash_.equal_range((*last)->hash);
     by_hash_.erase(std::find_if(begin, end, [&](const auto& known) { return known.second == last; }));
-    entries_.pop_back();
+    entry_ptr dropped = std::move(*last);
+    entries_.erase(last);
+    return dropped;
   }
 
-  static std::uint64_t hash(const call_key<E>& key) {
-    std::uint64_t seed = std::hash<std::string>{}(key.constants);
+  static std::uint64_t hash(const call_key<E>& key, const typename E::place& place) {
+    std::uint64_t seed = E::hash(std::hash<std::string>{}(key.constants), place);
     for (const auto* array : key.inputs) seed = E::hash(seed, *array);
     return seed;
   }

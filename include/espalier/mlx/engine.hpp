@@ -29,6 +29,7 @@ struct mlx {
   static signature signature_of(const array& a) { return {a.shape(), a.dtype()}; }
   static bool matches(const signature& s, const array& a) { return s.dtype == a.dtype() && s.shape == a.shape(); }
   static std::uint64_t hash(std::uint64_t seed, const array& a);
+  static std::uint64_t hash(std::uint64_t seed, const place& p);
   static bool transforming();
   static array blank() { return array(::mlx::core::Shape{}, ::mlx::core::float32, nullptr, {}); }
   static plan record(std::span<const array* const> inputs, const array_function<array>& f) {
