@@ -3,7 +3,6 @@
 
 #include <espalier/espalier.hpp>
 #include <espalier/mlx/mlx.hpp>
-#include <espalier/optim/optim.hpp>
 #include <iostream>
 
 namespace mx = mlx::core;

@@ -14,6 +14,7 @@
 #include <espalier/leaf_array.hpp>
 #include <espalier/map.hpp>
 #include <espalier/node.hpp>
+#include <espalier/optim/optim.hpp>
 #include <espalier/parameters.hpp>
 #include <espalier/path.hpp>
 #include <espalier/paths.hpp>
