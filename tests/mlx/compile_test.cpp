@@ -3,6 +3,7 @@
 #include <mlx/mlx.h>
 
 #include <espalier/espalier.hpp>
+#include <espalier/mlx/dynamic.hpp>
 #include <espalier/mlx/engine.hpp>
 #include <map>
 #include <memory>
@@ -515,6 +516,30 @@ TEST(Compile, AnArrayThatEscapesATraceIsAnError) {
   auto use = compile([](const mx::array& x) { return x + *escaped; });
   EXPECT_NE(message_of([&] { use(mx::array(1.0f)); }).find("espalier: "), std::string::npos);
   escaped.reset();
+}
+
+TEST(Compile, DynamicNumbersAreInputs) {  // CASES 10
+  auto shift = compile([](const batch& b, espalier::dynamic<int> offset, const espalier::dynamic<float>& scale) {
+    return (b.x + *offset) * *scale;
+  });
+  const batch b{mx::array(1.0f)};
+  for (int offset = 0; offset < 5; ++offset) {
+    const float scale = 0.5f * static_cast<float>(offset);
+    EXPECT_EQ(value_of(shift(b, offset, scale)), (1.0f + static_cast<float>(offset)) * scale);
+  }
+  EXPECT_EQ(shift.stats().traces, 1u);
+}
+
+TEST(Compile, DynamicNumbersMayBeState) {
+  struct counter {
+    espalier::dynamic<int> steps = 0;
+  };
+  auto count = compile([](counter& c) { *c.steps = *c.steps + mx::array(1); });
+  counter c;
+  for (int i = 0; i < 3; ++i) count(c);
+  EXPECT_EQ((*c.steps).item<int>(), 3);
+  EXPECT_EQ(count.stats().traces, 1u);
+  EXPECT_EQ(espalier::tree_paths(c).at(0).to_string(), ".steps.value");
 }
 
 TEST(Compile, ClearDropsTheEntries) {

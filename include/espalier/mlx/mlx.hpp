@@ -2,6 +2,7 @@
 #pragma once
 
 #include <espalier/mlx/array.hpp>
+#include <espalier/mlx/dynamic.hpp>
 #include <espalier/mlx/engine.hpp>
 #include <espalier/mlx/eval.hpp>
 #include <espalier/mlx/grad.hpp>
