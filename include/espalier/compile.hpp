@@ -116,17 +116,25 @@ template <class Engine, compile_options Options, class F> class compiled_base {
         }
         auto& cache = slot_for<E, Argument...>().cache;
         if constexpr (std::is_empty_v<F>) {
-          return compiled_call<E, F, R, Argument...>(function_, arguments...).run(cache, Options);
+          return run<compiled_call<E, F, R, Argument...>>(cache, arguments...);
         } else {
           using self = argument<F, !std::is_invocable_v<const F&, call_type<Argument>...>>;
-          return compiled_call<E, F, R, self, Argument...>(function_, self{function_}, arguments...)
-              .run(cache, Options);
+          return run<compiled_call<E, F, R, self, Argument...>>(cache, self{function_}, arguments...);
         }
       }
     }
   }
 
  private:
+  template <class Call, class Cache, class... Argument> auto run(Cache& cache, Argument... arguments) {
+    Call call(function_, arguments...);
+    if constexpr (Options.check) {
+      return call.run_checked(cache, Options);
+    } else {
+      return call.run(cache, Options);
+    }
+  }
+
   using F_tree = std::conditional_t<std::is_empty_v<F>, std::tuple<>, F>;
 
   // The engine that was named, or else that of the first array type among the trees.

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace espalier {
 
@@ -22,6 +23,9 @@ struct compile_options {
   std::size_t max_traces = 0;
   // The most traces that are kept: of more, the least recently used is dropped. 0: any number.
   std::size_t max_entries = 0;
+  // Runs the function as it is beside every call, on copies, and throws check_error where results or state differ: for tests
+  // and to find a function that is no function of its arguments. Evaluates both.
+  bool check = false;
 };
 
 // What a compiled function has done so far.
@@ -40,6 +44,14 @@ struct retrace_error : error {
 // A function cannot be traced: it read a traced value, or let one escape, or its arguments share objects.
 struct trace_error : error {
   using error::error;
+};
+
+// A compiled call and the plain call gave different results (compile_options::check); `differences` has their key paths.
+struct check_error : error {
+  check_error(const std::string& what, std::vector<mismatch> where)
+      : error(describe_mismatches(what, where)), differences(std::move(where)) {}
+
+  std::vector<mismatch> differences;
 };
 
 // A trace that was made.

@@ -10,7 +10,7 @@
 namespace espalier {
 
 // An engine's arrays are declared by a specialisation: `using engine = …` (espalier/engine.hpp), and of an array
-// `static bool differentiable(const Array&)`, `elements` (how many numbers) and `bytes`.
+// `static bool differentiable(const Array&)`, `close(a, b)` (equal up to rounding), `elements` (how many numbers), `bytes`.
 template <class Leaf> struct array_traits;
 
 // A leaf that is an array of an engine.

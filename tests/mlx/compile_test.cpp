@@ -542,6 +542,31 @@ TEST(Compile, DynamicNumbersMayBeState) {
   EXPECT_EQ(espalier::tree_paths(c).at(0).to_string(), ".steps.value");
 }
 
+TEST(Compile, CheckFindsAFunctionThatIsNoFunctionOfItsArguments) {
+  static float outside = 1.0f;
+  auto step = compile<compile_options{.check = true}>([](model& net, const batch& b) {
+    net.layers[1].weight = net.layers[1].weight * outside;
+    return std::pair(mx::sum(b.x), mx::sum(b.x) * outside);
+  });
+  model net = two_layers();
+  const batch b{mx::array({1.0f, 2.0f})};
+  outside = 1.0f;
+  step(net, b);
+  step(net, b);
+  outside = 2.0f;
+  const std::string text = message_of([&] { step(net, b); });
+  expect_in_order(text,
+                  {"gives other results compiled", "result[1]: expected float32[]", "arg0.layers[1].weight: expected"});
+  EXPECT_EQ(text.find("result[0]"), std::string::npos) << text;
+  EXPECT_THROW(step(net, b), espalier::check_error);
+
+  auto good = compile<compile_options{.check = true}>([](mx::array& x) { x = x * 3.0f; });
+  mx::array x(1.0f);
+  good(x);
+  good(x);
+  EXPECT_EQ(value_of(x), 9.0f);
+}
+
 TEST(Compile, ClearDropsTheEntries) {
   auto twice = compile([](const mx::array& x) { return x + x; });
   twice(mx::array(1.0f));

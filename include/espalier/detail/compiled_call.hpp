@@ -104,6 +104,29 @@ template <class T> T clone(const T& tree) {
   return map_tree<T>(leaf, no_path{}, tree);
 }
 
+// Appends where two trees differ, arrays up to rounding.
+template <class E, class T>
+void compare(std::vector<mismatch>& differences, const std::string& name, const T& expected, const T& found) {
+  std::vector<mismatch> here;
+  all_mismatches report{here};
+  if (match(report, path_view{}, expected, found)) {
+    auto leaf = [&]<class L>(const path_view& path, const L& a, const L& b) {
+      bool same = false;
+      if constexpr (std::is_same_v<L, typename E::array>) {
+        same = array_traits<L>::close(a, b);
+      } else {
+        same = same_encoding(a, b);
+      }
+      if (!same) here.push_back({path.to_string(), describe_value(a), describe_value(b) + ", with other values"});
+    };
+    visit_tree(leaf, path_view{}, expected, found);
+  }
+  for (mismatch& m : here) {
+    m.path.insert(0, name);
+    differences.push_back(std::move(m));
+  }
+}
+
 template <class T> void describe_tree(std::vector<call_detail>& details, const std::string& name, const T& tree) {
   if constexpr (!is_static<T>) {
     call_detail& structure = details.emplace_back(name + " (structure)", std::string());
@@ -207,6 +230,34 @@ template <class E, class F, class R, class... Argument> class compiled_call {
     std::vector<array> outputs;
     entry->plan.replay(inputs_, outputs);
     return deliver(*static_cast<const results*>(entry->results.get()), outputs);
+  }
+
+  // The same, and the plain call beside it, on copies.
+  R run_checked(cache_type& cache, const compile_options& options) {
+    copies plain = std::apply([](auto&... a) { return copies{clone(a.value)...}; }, arguments_);
+    std::vector<mismatch> differences;
+    const auto compare_state = [&] {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (compare<E>(differences, argument_name(I), std::get<I>(plain), std::get<I>(arguments_).value), ...);
+      }(all_arguments);
+      if (!differences.empty()) {
+        throw check_error("espalier: compile: " + callable_name<F>() +
+                              " gives other results compiled than as it is (expected: as it is). Does it read or write "
+                              "anything but its arguments?",
+                          std::move(differences));
+      }
+    };
+    if constexpr (std::is_void_v<R>) {
+      call_function(plain);
+      run(cache, options);
+      compare_state();
+    } else {
+      const R expected = call_function(plain);
+      R value = run(cache, options);
+      compare<E>(differences, "result", expected, value);
+      compare_state();
+      return value;
+    }
   }
 
  private:
