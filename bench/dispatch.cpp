@@ -2,7 +2,7 @@
 // of the same arrays. The patterns:
 //   pass-through   all leaves in, one out            per-leaf   all leaves in, one op on each
 //   return         all leaves in, the same out       in-out     a state of all leaves, one of which is assigned
-//   step           an Adam step of an MLP of so many layers; whole-step evaluates it too
+//   step           an Adam step of an MLP of so many layers; whole-step evaluates it too, by the clock
 // Of espalier alone, what a look-up costs as traces pile up: the same key repeated, and going around all keys.
 //
 //   bench_dispatch           a table, then `dispatch/PATTERN/SIZE/mlx_cpp ratio R`
@@ -15,12 +15,14 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <espalier/mlx/mlx.hpp>
 #include <espalier/optim/optim.hpp>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,14 +69,28 @@ arrays make_flat(std::size_t leaves) {
 }
 
 // Registers a benchmark of the function that `make` returns. It is made once, when it first runs, for all repetitions:
-// what it traces stays traced.
+// what it traces stays traced. A function that returns a number has timed, in seconds, a part of itself.
 template <class Make> benchmark::internal::Benchmark* add(const std::string& name, Make make) {
+  constexpr bool times_itself = std::is_same_v<double, decltype(make()())>;
   auto call = std::make_shared<std::optional<decltype(make())>>();
-  return benchmark::RegisterBenchmark(name.c_str(), [make, call](benchmark::State& state) {
+  auto* const added = benchmark::RegisterBenchmark(name.c_str(), [make, call](benchmark::State& state) {
     if (!*call) call->emplace(make());
     (**call)();
-    for (auto _ : state) (**call)();
+    for (auto _ : state) {
+      if constexpr (times_itself) {
+        state.SetIterationTime((**call)());
+      } else {
+        (**call)();
+      }
+    }
   });
+  return times_itself ? added->UseManualTime() : added;
+}
+
+double thread_seconds() {
+  std::timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 // --- Trees of `leaves` arrays. ---------------------------------------------------------------------------------------
@@ -229,15 +245,18 @@ arrays flat_state(const train_state& state) {
   return flat;
 }
 
-// Every call starts from a copy of the same state, or the graph would grow with each; both sides pay for the copy. The
-// whole step goes on from its own results, as a training loop does.
+// A step's call alone is timed. Every call starts from the same state, or the graph would grow with each; to drop the
+// graph that was made costs more than the call, and in training falls to evaluation. The whole step goes on from its own
+// results, as a training loop does.
 void add_steps(std::size_t layers) {
   const std::string size = std::to_string(layers);
   add("espalier/step/" + size, [layers] {
     return [f = espalier::compile<&tree_step>(), start = make_state(layers), state = make_state(layers),
             b = make_batch()]() mutable {
       state = start;
-      benchmark::DoNotOptimize(f(state, b));
+      const double begin = thread_seconds();
+      const mx::array loss = f(state, b);
+      return thread_seconds() - begin;
     };
   });
   add("mlx_cpp/step/" + size, [layers] {
@@ -245,28 +264,35 @@ void add_steps(std::size_t layers) {
     arrays start = flat_state(make_state(layers));
     start.push_back(b.input);
     start.push_back(b.target);
-    return [f = mx::compile(flat_step), start, state = start]() mutable {
-      state = start;
-      state = f(state);
+    return [f = mx::compile(flat_step), start] {
+      const double begin = thread_seconds();
+      const arrays results = f(start);
+      return thread_seconds() - begin;
     };
   });
-  add("espalier/whole-step/" + size, [layers] {
-    return [f = espalier::compile<&tree_step>(), state = make_state(layers), b = make_batch()]() mutable {
-      const mx::array loss = f(state, b);
-      arrays all = flat_state(state);
-      all.push_back(loss);
-      mx::eval(std::move(all));
-    };
-  })->UseRealTime();
-  add("mlx_cpp/whole-step/" + size, [layers] {
-    return [f = mx::compile(flat_step), state = flat_state(make_state(layers)), b = make_batch()]() mutable {
-      state.push_back(b.input);
-      state.push_back(b.target);
-      state = f(state);
-      mx::eval(state);
-      state.pop_back();
-    };
-  })->UseRealTime();
+  add("espalier/whole-step/" + size,
+      [layers] {
+        return [f = espalier::compile<&tree_step>(), state = make_state(layers), b = make_batch()]() mutable {
+          const mx::array loss = f(state, b);
+          arrays all = flat_state(state);
+          all.push_back(loss);
+          mx::eval(std::move(all));
+        };
+      })
+      ->MinTime(0.1)
+      ->UseRealTime();
+  add("mlx_cpp/whole-step/" + size,
+      [layers] {
+        return [f = mx::compile(flat_step), state = flat_state(make_state(layers)), b = make_batch()]() mutable {
+          state.push_back(b.input);
+          state.push_back(b.target);
+          state = f(state);
+          mx::eval(state);
+          state.pop_back();
+        };
+      })
+      ->MinTime(0.1)
+      ->UseRealTime();
 }
 
 // A ratio of two different programs is no ratio: the two steps must agree.

@@ -18,13 +18,13 @@ class shortest_times : public benchmark::ConsoleReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       if (run.run_type != Run::RT_Iteration) continue;
-      const bool by_the_clock = !run.run_name.time_type.empty();  // the benchmark asked for UseRealTime()
+      const bool by_the_clock = !run.run_name.time_type.empty();  // UseRealTime() or UseManualTime() was asked for
       const double nanoseconds = by_the_clock ? run.GetAdjustedRealTime() : run.GetAdjustedCPUTime();
       const auto [place, added] = times_.emplace(run.run_name.function_name, nanoseconds);
       if (!added) place->second = std::min(place->second, nanoseconds);
     }
   }
-  // Nanoseconds of one iteration of the benchmark with this name: of CPU time, unless it asked for the clock's.
+  // Nanoseconds of one iteration of the benchmark with this name: of CPU time, or of the time that it asked for.
   double operator[](const std::string& name) const { return times_.at(name); }
   auto begin() const { return times_.begin(); }
   auto end() const { return times_.end(); }

@@ -53,12 +53,14 @@ struct any_slot {
   virtual ~any_slot() = default;
   virtual compile_stats stats() const = 0;
   virtual std::uint64_t last_trace() const = 0;
+  virtual std::string to_dot() const = 0;
   virtual void clear() = 0;
 };
 template <class E> struct slot : any_slot {
   trace_cache<E> cache;
   compile_stats stats() const override { return cache.stats(); }
   std::uint64_t last_trace() const override { return cache.last_trace(); }
+  std::string to_dot() const override { return cache.to_dot(); }
   void clear() override { cache.clear(); }
 };
 
@@ -87,6 +89,16 @@ template <class Engine, compile_options Options, class F> class compiled_base {
       }
     }
     return sum;
+  }
+
+  // The graph that was traced last, as the engine optimised it: Graphviz text, for `dot -Tsvg`. Empty before a trace.
+  std::string to_dot() const {
+    const std::lock_guard lock(slots_->mutex);
+    const any_slot* latest = nullptr;
+    for (const auto& entry : slots_->list) {
+      if (!latest || entry.second->last_trace() > latest->last_trace()) latest = entry.second.get();
+    }
+    return latest ? latest->to_dot() : std::string();
   }
 
   // Drops all traces; the next call traces again.

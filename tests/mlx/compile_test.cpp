@@ -567,6 +567,13 @@ TEST(Compile, CheckFindsAFunctionThatIsNoFunctionOfItsArguments) {
   EXPECT_EQ(value_of(x), 9.0f);
 }
 
+TEST(Compile, DrawsTheTracedGraph) {
+  auto step = compile([](const mx::array& x) { return mx::matmul(x, x); });
+  EXPECT_EQ(step.to_dot(), "");
+  step(mx::zeros({2, 2}));
+  expect_in_order(step.to_dot(), {"digraph", "float32[2, 2]", "Matmul", "}"});
+}
+
 TEST(Compile, ClearDropsTheEntries) {
   auto twice = compile([](const mx::array& x) { return x + x; });
   twice(mx::array(1.0f));

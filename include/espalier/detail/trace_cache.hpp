@@ -110,6 +110,15 @@ template <class E> class trace_cache {
     return result;
   }
 
+  // The graph of the trace used last, as Graphviz; empty if there is none, or the engine's plans cannot be drawn.
+  std::string to_dot() const {
+    const std::lock_guard lock(mutex_);
+    if constexpr (requires(const typename E::plan& plan) { plan.to_dot(); }) {
+      if (!entries_.empty()) return entries_.front()->plan.to_dot();
+    }
+    return {};
+  }
+
   // Grows with every trace of any cache: tells which of several traced last.
   std::uint64_t last_trace() const {
     const std::lock_guard lock(mutex_);
