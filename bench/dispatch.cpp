@@ -246,8 +246,8 @@ arrays flat_state(const train_state& state) {
 }
 
 // A step's call alone is timed. Every call starts from the same state, or the graph would grow with each; to drop the
-// graph that was made costs more than the call, and in training falls to evaluation. The whole step goes on from its own
-// results, as a training loop does.
+// graph that was made costs more than the call, and in training falls to evaluation. The whole step goes on from its
+// own results, as a training loop does.
 void add_steps(std::size_t layers) {
   const std::string size = std::to_string(layers);
   add("espalier/step/" + size, [layers] {
@@ -318,7 +318,7 @@ bool steps_agree() {
   return true;
 }
 
-// --- Look-ups: 16 leaves, and a number, each of whose values is a trace of its own. -----------------------------------
+// --- Look-ups: 16 leaves, and a number, each of whose values is a trace of its own. ----------------------------------
 
 // Calls with the numbers from `first` on, around and around; `entries` numbers have been traced.
 void add_look_up(const std::string& pattern, int entries, int first) {
@@ -383,6 +383,7 @@ int main(int argc, char** argv) {
   };
   for (const auto& [pattern, size] : rows_of_table) {
     const std::string name = pattern + "/" + std::to_string(size);
+    if (!times.has("mlx_cpp/" + name) || !times.has("espalier/" + name)) continue;
     const double mlx = times["mlx_cpp/" + name];
     const double ours = times["espalier/" + name];
     std::printf("  %-13s %7zu %14.2f %14.2f %7.3f\n", pattern.c_str(), size, mlx / 1000, ours / 1000, ours / mlx);
@@ -391,8 +392,11 @@ int main(int argc, char** argv) {
   std::printf("\nA look-up, 16 leaves:\n  %-13s %22s %22s %7s\n", "pattern", "few entries, us", "4096 entries, us",
               "ratio");
   for (const auto& [pattern, few] : {row{"same-key", 1}, row{"cycling", 16}}) {
-    const double base = times["espalier/" + pattern + "/" + std::to_string(few)];
-    const double full = times["espalier/" + pattern + "/" + std::to_string(many)];
+    const std::string before = "espalier/" + pattern + "/" + std::to_string(few);
+    const std::string after = "espalier/" + pattern + "/" + std::to_string(many);
+    if (!times.has(before) || !times.has(after)) continue;
+    const double base = times[before];
+    const double full = times[after];
     std::printf("  %-13s %22.3f %22.3f %7.3f\n", pattern.c_str(), base / 1000, full / 1000, full / base);
     headline(pattern + "/16/" + std::to_string(many) + "_to_" + std::to_string(few), full / base);
   }

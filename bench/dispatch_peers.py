@@ -197,7 +197,7 @@ def print_results(best):
     def cell(nanoseconds):
         return f"{nanoseconds / 1000:12.2f}" if nanoseconds else f"{'-':>12}"
 
-    print("\nMicroseconds of one call; nothing is evaluated, but in whole-step (and jax.jit computes where it is called):")
+    print("\nMicroseconds of one call. Nothing is evaluated but in whole-step; jax.jit computes when it is called:")
     print(f"  {'pattern':<13} {'size':>5} {'espalier':>12}" + "".join(f" {title:>12}" for title in PEERS.values()))
     lines = []
     for pattern, size in CASES:

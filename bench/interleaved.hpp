@@ -26,6 +26,8 @@ class shortest_times : public benchmark::ConsoleReporter {
   }
   // Nanoseconds of one iteration of the benchmark with this name: of CPU time, or of the time that it asked for.
   double operator[](const std::string& name) const { return times_.at(name); }
+  // Whether it ran: not if the user's filter left it out.
+  bool has(const std::string& name) const { return times_.contains(name); }
   auto begin() const { return times_.begin(); }
   auto end() const { return times_.end(); }
 

@@ -27,7 +27,15 @@ struct mlx {
 
   static place current_place();
   static signature signature_of(const array& a) { return {a.shape(), a.dtype()}; }
-  static bool matches(const signature& s, const array& a) { return s.dtype == a.dtype() && s.shape == a.shape(); }
+  // (A loop: for a few numbers the call of memcmp, which == becomes, costs more than they do.)
+  static bool matches(const signature& s, const array& a) {
+    const ::mlx::core::Shape& shape = a.shape();
+    if (s.dtype != a.dtype() || s.shape.size() != shape.size()) return false;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (s.shape[i] != shape[i]) return false;
+    }
+    return true;
+  }
   static std::uint64_t hash(std::uint64_t seed, const array& a);
   static std::uint64_t hash(std::uint64_t seed, const place& p);
   static bool transforming();
