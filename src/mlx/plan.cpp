@@ -359,7 +359,7 @@ std::string mlx_plan::to_dot() const {
     } else {
       const auto& all = siblings_[*s.siblings];
       for (std::size_t n = 0; n < all.shapes.size(); ++n) {
-        label += "\n" + std::to_string(n) + ": " + describe(all.shapes[n], all.dtypes[n]);
+        label.append("\n").append(std::to_string(n)).append(": ").append(describe(all.shapes[n], all.dtypes[n]));
         values.push_back({id, " [label=\"" + std::to_string(n) + "\"]"});
       }
     }
