@@ -122,10 +122,24 @@ inline array apply(op operation, const array& a, const array& b) {
 inline array operator+(const array& a, const array& b) { return apply(op::add, a, b); }
 inline array operator*(const array& a, const array& b) { return apply(op::multiply, a, b); }
 
+}  // namespace counting
+
+template <> struct espalier::value_description<counting::array> {
+  static std::string describe(const counting::array& a) {
+    std::string text = "counting[";
+    for (std::size_t i = 0; i < a.shape().size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(a.shape()[i]);
+    return text + "]";
+  }
+};
+
+namespace counting {
+
 // A trace as a list of operations.
 class plan {
  public:
-  static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f) {
+  // Elementwise operations take any shapes, so that a plan is one for all anyway; what f captures is not looked for.
+  static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f,
+                     const espalier::record_options&) {
     ++counts().records;
     plan made;
     std::vector<array> placeholders;
@@ -134,34 +148,28 @@ class plan {
       made.found_.emplace(placeholders.back().id(), operand{from::input, placeholders.size() - 1});
     }
     const trace_scope scope;
-    for (const array& output : f(placeholders)) made.outputs_.push_back(made.add(output));
+    std::vector<operand> operands;
+    for (const array& output : f(placeholders)) operands.push_back(made.add(output));
+    for (const operand& o : operands) made.add_output(o);
     made.found_.clear();
     return made;
   }
 
-  std::optional<std::size_t> passed_through(std::size_t output) const {
-    const operand& o = outputs_.at(output);
-    return o.source == from::input ? std::optional(o.index) : std::nullopt;
-  }
+  std::span<const espalier::plan_output> outputs() const { return outputs_; }
+  std::size_t num_values() const { return steps_.size() + constants_.size(); }
+  bool optimised() const { return true; }
 
-  void omit_outputs(std::span<const std::size_t> omitted) {
-    for (std::size_t i = omitted.size(); i-- > 0;) {
-      outputs_.erase(outputs_.begin() + static_cast<std::ptrdiff_t>(omitted[i]));
-    }
-  }
-
-  void replay(std::span<const array* const> inputs, std::vector<array>& outputs) const {
+  // The values are those of the steps, and then the constants.
+  void replay(std::span<const array* const> inputs, std::vector<array>& values) const {
     ++counts().replays;
-    std::vector<array> values;
     const auto read = [&](const operand& o) -> const array& {
       return o.source == from::input      ? *inputs[o.index]
              : o.source == from::constant ? constants_[o.index]
                                           : values[o.index];
     };
-    values.reserve(steps_.size());
+    values.reserve(num_values());
     for (const step& s : steps_) values.push_back(compute(s.operation, read(s.a), read(s.b)));
-    outputs.clear();
-    for (const operand& o : outputs_) outputs.push_back(read(o));
+    values.insert(values.end(), constants_.begin(), constants_.end());
   }
 
  private:
@@ -180,6 +188,12 @@ class plan {
     trace_scope(const trace_scope&) = delete;
     trace_scope& operator=(const trace_scope&) = delete;
   };
+
+  // (After all steps are known, which come before the constants among the values.)
+  void add_output(const operand& o) {
+    const std::size_t index = o.source == from::constant ? steps_.size() + o.index : o.index;
+    outputs_.push_back({o.source == from::input, static_cast<std::uint32_t>(index)});
+  }
 
   operand add(const array& a) {
     if (const auto known = found_.find(a.id()); known != found_.end()) return known->second;
@@ -201,7 +215,7 @@ class plan {
 
   std::vector<step> steps_;
   std::vector<array> constants_;
-  std::vector<operand> outputs_;
+  std::vector<espalier::plan_output> outputs_;
   std::unordered_map<const array::node*, operand> found_;
 };
 
@@ -209,34 +223,36 @@ struct engine {
   using array = counting::array;
   using plan = counting::plan;
   using place = int;
-  using signature = shape_type;
 
   static place current_place() { return device; }
-  static signature signature_of(const array& a) {
+  static void append_signature(std::vector<espalier::signature_word>& words, const array& a, bool shapeless) {
     ++counts().signatures;
-    return a.shape();
+    words.push_back(static_cast<espalier::signature_word>(a.shape().size() + 1));
+    if (shapeless) return;
+    for (const std::size_t n : a.shape()) words.push_back(static_cast<espalier::signature_word>(n));
   }
-  static bool matches(const signature& s, const array& a) { return s == a.shape(); }
-  static std::uint64_t hash(std::uint64_t seed, const array& a) {
-    for (const std::size_t n : a.shape()) seed = seed * 31 + n + 1;
-    return seed * 31;
+  static const espalier::signature_word* match_signature(const espalier::signature_word* words, const array& a,
+                                                         bool shapeless) {
+    if (*words++ != a.shape().size() + 1) return nullptr;
+    if (shapeless) return words;
+    for (const std::size_t n : a.shape()) {
+      if (*words++ != n) return nullptr;
+    }
+    return words;
   }
-  static std::uint64_t hash(std::uint64_t seed, const place&) { return seed; }
+  static std::string describe_signature(const array& a, bool shapeless) {
+    return shapeless ? "counting of rank " + std::to_string(a.shape().size()) : espalier::describe_value(a);
+  }
   static bool transforming() { return traces_under_way > 0; }
   static array blank() { return array::blank(); }
-  static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f) {
-    return plan::record(inputs, f);
+  static plan record(std::span<const array* const> inputs, const espalier::array_function<array>& f,
+                     const espalier::record_options& options) {
+    return plan::record(inputs, f, options);
   }
-  static std::optional<std::string> explain(const std::exception& failure) {
+  static std::optional<std::string> explain(const std::exception& failure, std::span<const std::string>) {
     if (dynamic_cast<const no_value*>(&failure)) return "read a counting array that has no value";
     return std::nullopt;
   }
-};
-
-// The same with every hash equal: what the cache gives back must not depend on hashes.
-struct colliding_engine : engine {
-  static std::uint64_t hash(std::uint64_t, const array&) { return 0; }
-  static std::uint64_t hash(std::uint64_t, const place&) { return 0; }
 };
 
 }  // namespace counting
@@ -248,12 +264,4 @@ template <> struct espalier::array_traits<counting::array> {
   static bool differentiable(const counting::array&) { return true; }
   static std::size_t elements(const counting::array& a) { return a.values().size(); }
   static std::size_t bytes(const counting::array& a) { return elements(a) * sizeof(double); }
-};
-
-template <> struct espalier::value_description<counting::array> {
-  static std::string describe(const counting::array& a) {
-    std::string text = "counting[";
-    for (std::size_t i = 0; i < a.shape().size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(a.shape()[i]);
-    return text + "]";
-  }
 };

@@ -10,6 +10,7 @@
 // value.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <espalier/compile_options.hpp>
 #include <espalier/detail/callable.hpp>
@@ -23,7 +24,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace espalier {
 
@@ -49,19 +49,64 @@ class nested_call {
   static inline thread_local int depth_ = 0;
 };
 
+// The traces for one list of argument types, whatever the engine.
 struct any_slot {
+  explicit any_slot(const void* types_id) : id(types_id) {}
   virtual ~any_slot() = default;
+  any_slot(const any_slot&) = delete;
+  any_slot& operator=(const any_slot&) = delete;
   virtual compile_stats stats() const = 0;
   virtual std::uint64_t last_trace() const = 0;
   virtual std::string to_dot() const = 0;
   virtual void clear() = 0;
+
+  const void* const id;
+  any_slot* next = nullptr;
 };
 template <class E> struct slot : any_slot {
-  trace_cache<E> cache;
+  using any_slot::any_slot;
   compile_stats stats() const override { return cache.stats(); }
   std::uint64_t last_trace() const override { return cache.last_trace(); }
   std::string to_dot() const override { return cache.to_dot(); }
   void clear() override { cache.clear(); }
+
+  trace_cache<E> cache;
+};
+
+// The slots of one compiled function. They are added, never removed: to find one takes no lock.
+class slot_list {
+ public:
+  slot_list() = default;
+  slot_list(const slot_list&) = delete;
+  slot_list& operator=(const slot_list&) = delete;
+  ~slot_list() {
+    for (any_slot* s = first(); s;) delete std::exchange(s, s->next);
+  }
+
+  any_slot* first() const { return first_.load(std::memory_order_acquire); }
+
+  any_slot* find(const void* id) const {
+    any_slot* s = first();
+    while (s && s->id != id) s = s->next;
+    return s;
+  }
+  template <class Slot> Slot& find_or_add(const void* id) {
+    any_slot* found = find(id);
+    if (!found) {
+      const std::lock_guard lock(adding_);
+      found = find(id);
+      if (!found) {
+        found = new Slot(id);
+        found->next = first();
+        first_.store(found, std::memory_order_release);
+      }
+    }
+    return static_cast<Slot&>(*found);
+  }
+
+ private:
+  std::atomic<any_slot*> first_ = nullptr;
+  std::mutex adding_;
 };
 
 // What compiled functions of both kinds, with one signature and generic, have in common.
@@ -75,36 +120,37 @@ template <class Engine, compile_options Options, class F> class compiled_base {
 
   // Traces, hits and entries so far, over all argument types; the last retrace is that of the types traced last.
   compile_stats stats() const {
-    const std::lock_guard lock(slots_->mutex);
     compile_stats sum;
-    std::uint64_t last_trace = 0;
-    for (const auto& entry : slots_->list) {
-      const compile_stats s = entry.second->stats();
-      sum.traces += s.traces;
-      sum.hits += s.hits;
-      sum.entries += s.entries;
-      if (entry.second->last_trace() > last_trace) {
-        last_trace = entry.second->last_trace();
-        sum.last_retrace = s.last_retrace;
-      }
+    for (const any_slot* s = slots_->first(); s; s = s->next) {
+      compile_stats one = s->stats();
+      sum.traces += one.traces;
+      sum.hits += one.hits;
+      sum.entries += one.entries;
+      sum.unoptimised += one.unoptimised;
+      if (s == traced_last()) sum.last_retrace = std::move(one.last_retrace);
     }
     return sum;
   }
 
+  // Why the last trace was needed: what differed from the call before, by key path, old and new. For people.
+  std::string explain() const {
+    const compile_stats s = stats();
+    std::string text = callable_name<F>() + ": ";
+    if (s.traces == 0) return text + "not called yet";
+    text += std::to_string(s.traces) + (s.traces == 1 ? " trace, " : " traces, ") + std::to_string(s.hits) + " hits; ";
+    if (s.last_retrace.empty()) return text + "the last trace was the first of its argument types";
+    return text + "the last trace was needed because\n" + s.last_retrace;
+  }
+
   // The graph that was traced last, as the engine optimised it: Graphviz text, for `dot -Tsvg`. Empty before a trace.
   std::string to_dot() const {
-    const std::lock_guard lock(slots_->mutex);
-    const any_slot* latest = nullptr;
-    for (const auto& entry : slots_->list) {
-      if (!latest || entry.second->last_trace() > latest->last_trace()) latest = entry.second.get();
-    }
-    return latest ? latest->to_dot() : std::string();
+    const any_slot* last = traced_last();
+    return last ? last->to_dot() : std::string();
   }
 
   // Drops all traces; the next call traces again.
   void clear() {
-    const std::lock_guard lock(slots_->mutex);
-    for (const auto& entry : slots_->list) entry.second->clear();
+    for (any_slot* s = slots_->first(); s; s = s->next) s->clear();
   }
 
  protected:
@@ -126,12 +172,12 @@ template <class Engine, compile_options Options, class F> class compiled_base {
           const nested_call nested(callable_name<F>);
           return static_cast<R>(inline_call());
         }
-        auto& cache = slot_for<E, Argument...>().cache;
+        auto& cache = slots_->template find_or_add<slot<E>>(&type_id<types<E, Argument...>>).cache;
         if constexpr (std::is_empty_v<F>) {
-          return run<compiled_call<E, F, R, Argument...>>(cache, arguments...);
+          return run<compiled_call<E, Options, F, R, Argument...>>(cache, arguments...);
         } else {
           using self = argument<F, !std::is_invocable_v<const F&, call_type<Argument>...>>;
-          return run<compiled_call<E, F, R, self, Argument...>>(cache, self{function_}, arguments...);
+          return run<compiled_call<E, Options, F, R, self, Argument...>>(cache, self{function_}, arguments...);
         }
       }
     }
@@ -139,11 +185,11 @@ template <class Engine, compile_options Options, class F> class compiled_base {
 
  private:
   template <class Call, class Cache, class... Argument> auto run(Cache& cache, Argument... arguments) {
-    Call call(function_, arguments...);
+    Call call(function_, cache, arguments...);
     if constexpr (Options.check) {
-      return call.run_checked(cache, Options);
+      return call.run_checked();
     } else {
-      return call.run(cache, Options);
+      return call.run();
     }
   }
 
@@ -154,20 +200,13 @@ template <class Engine, compile_options Options, class F> class compiled_base {
   using engine_of_call = std::conditional_t<std::is_void_v<Engine>, decltype(find_engine<F_tree, Tree..., Result>()),
                                             type_tag<Engine>>::type;
 
-  template <class E, class... Argument> slot<E>& slot_for() {
-    const void* id = &type_id<types<E, Argument...>>;
-    const std::lock_guard lock(slots_->mutex);
-    for (const auto& entry : slots_->list) {
-      if (entry.first == id) return static_cast<slot<E>&>(*entry.second);
+  const any_slot* traced_last() const {
+    const any_slot* last = slots_->first();
+    for (const any_slot* s = last; s; s = s->next) {
+      if (s->last_trace() > last->last_trace()) last = s;
     }
-    slots_->list.emplace_back(id, std::make_unique<slot<E>>());
-    return static_cast<slot<E>&>(*slots_->list.back().second);
+    return last;
   }
-
-  struct slot_list {
-    std::mutex mutex;
-    std::vector<std::pair<const void*, std::unique_ptr<any_slot>>> list;
-  };
 
   F function_;
   std::unique_ptr<slot_list> slots_ = std::make_unique<slot_list>();

@@ -17,6 +17,16 @@
 
 namespace espalier {
 
+// When to look for captures: arrays that a function reaches through globals, statics or pointers instead of its arguments,
+// and draws from the engine's global random state. A trace would keep them as they are, and replay them; they are named in
+// a trace_error. To find them the function runs twice to be traced. Not seen: arrays of which it reads only shape or value,
+// globals that are no arrays, and arrays on which no result depends.
+enum class capture_check : unsigned char {
+  debug,  // where NDEBUG is not defined
+  always,
+  never,
+};
+
 // Each counts for one list of argument types.
 struct compile_options {
   // The most traces that may be needed; another one throws retrace_error. 0: any number. clear() starts anew.
@@ -26,13 +36,21 @@ struct compile_options {
   // Runs the function as it is beside every call, on copies, and throws check_error where results or state differ: for tests
   // and to find a function that is no function of its arguments. Evaluates both.
   bool check = false;
+  // One trace for all shapes of the same ranks, as mx::compile(f, true) and mx.compile(f, shapeless=True). What the function
+  // reads of shapes itself stays as it was in the trace, and the engine checks shapes no more: pass only what the function
+  // accepts (`check` finds out). Throws trace_error where an operation cannot tell its shape.
+  bool shapeless = false;
+  // Whether a trace looks for captured arrays first: see capture_check.
+  capture_check captures = capture_check::debug;
 };
 
 // What a compiled function has done so far.
 struct compile_stats {
-  std::size_t traces = 0;    // times the function ran to be traced
-  std::size_t hits = 0;      // calls that replayed a trace
-  std::size_t entries = 0;   // traces that are kept
+  std::size_t traces = 0;   // traces that were made
+  std::size_t hits = 0;     // calls that replayed a trace
+  std::size_t entries = 0;  // traces that are kept
+  std::size_t unoptimised =
+      0;                     // of these: replayed as the function built them, since the engine could not optimise them
   std::string last_retrace;  // what differed from the call before, by key path; empty after a first trace
 };
 
@@ -41,7 +59,7 @@ struct retrace_error : error {
   using error::error;
 };
 
-// A function cannot be traced: it read a traced value, or let one escape, or its arguments share objects.
+// A function cannot be traced: it read a traced value, let one escape, uses captured arrays, or its arguments share objects.
 struct trace_error : error {
   using error::error;
 };
@@ -76,6 +94,14 @@ struct compile_log {
     return hook;
   }
 };
+
+constexpr bool checks_captures(capture_check when) {
+#ifdef NDEBUG
+  return when == capture_check::always;
+#else
+  return when != capture_check::never;
+#endif
+}
 
 // Whether ESPALIER_DISABLE_COMPILE is set (to anything but 0): functions then run as they are. Read once.
 inline bool compile_disabled() {

@@ -377,7 +377,14 @@ template <class T, class Allocator> struct container_node<std::vector<T, Allocat
   template <class Make> static constexpr std::vector<T, Allocator> assemble(std::size_t n, Make&& make) {
     std::vector<T, Allocator> result;
     result.reserve(n);
-    for (std::size_t i = 0; i < n; ++i) result.push_back(make(i));
+    for (std::size_t i = 0; i < n; ++i) {
+      if constexpr (std::is_aggregate_v<T>) {
+        const auto element = [&]() ESPALIER_INLINE_LAMBDA { return make(i); };
+        result.emplace_back(in_place_maker<T, decltype(element)>{element});
+      } else {
+        result.push_back(make(i));
+      }
+    }
     return result;
   }
 };

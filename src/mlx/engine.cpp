@@ -14,25 +14,12 @@ engines::mlx::place engines::mlx::current_place() {
   return {static_cast<int>(device.type), device.index, mx::default_stream(device).index};
 }
 
-namespace {
-
-std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15u + (seed >> 29);
-}
-
-}  // namespace
-
-std::uint64_t engines::mlx::hash(std::uint64_t seed, const array& a) {
-  seed = mixed(seed, static_cast<std::uint64_t>(a.dtype().val()));
-  seed = mixed(seed, a.ndim());
-  for (const mx::ShapeElem n : a.shape()) seed = mixed(seed, static_cast<std::uint64_t>(n));
-  return seed;
-}
-
-std::uint64_t engines::mlx::hash(std::uint64_t seed, const place& p) {
-  seed = mixed(seed, static_cast<std::uint64_t>(p.device_type));
-  seed = mixed(seed, static_cast<std::uint64_t>(p.device_index));
-  return mixed(seed, static_cast<std::uint64_t>(p.stream));
+std::string engines::mlx::describe_signature(const array& a, bool shapeless) {
+  std::string text = describe_value(a);
+  if (!shapeless) return text;
+  text.resize(text.find('['));
+  for (std::size_t i = 0; i < a.ndim(); ++i) text += i == 0 ? "[?" : ", ?";
+  return text + (a.ndim() == 0 ? "[]" : "]");
 }
 
 bool engines::mlx::transforming() {
@@ -46,7 +33,7 @@ bool engines::mlx::transforming() {
   return probe.is_tracer();
 }
 
-std::optional<std::string> engines::mlx::explain(const std::exception& failure) {
+std::optional<std::string> engines::mlx::explain(const std::exception& failure, std::span<const std::string> names) {
   const std::string what = failure.what();
   const bool evaluated = what.find("[eval] Attempting to eval an array") != std::string::npos ||
                          what.find("[async_eval] Not allowed inside a graph transformation") != std::string::npos ||
@@ -56,6 +43,18 @@ std::optional<std::string> engines::mlx::explain(const std::exception& failure) 
            "have no "
            "values yet: return the array and read it after the call. MLX said: " +
            what;
+  }
+  if (what.find("cannot infer output shapes") != std::string::npos) {
+    return "cannot have one trace for all shapes: an operation does not tell what shape it gives. Compile it without "
+           "compile_options::shapeless. MLX said: " +
+           what;
+  }
+  if (const auto* captures = dynamic_cast<const detail::captures_arrays*>(&failure)) {
+    std::string text = "uses arrays that are not its arguments, and that its trace would keep as they are now:";
+    for (const detail::captured_array& a : captures->arrays) text += "\n  " + a.to_string(names);
+    return text +
+           "\n  Pass them as arguments (to draw random numbers, a key). What is meant to stay as it is may be: "
+           "compile_options::captures.";
   }
   if (dynamic_cast<const detail::escaped_array*>(&failure)) return "cannot be traced. " + what;
   return std::nullopt;

@@ -147,12 +147,13 @@ class mlx_plan::recorder {
     }
   }
 
-  mlx_plan list(const std::vector<mx::array>& outputs, plan_options options) {
-    plan_.shapeless_ = options.shapeless;
+  mlx_plan list(const std::vector<mx::array>& outputs, bool shapeless, bool optimised) {
+    plan_.shapeless_ = shapeless;
+    plan_.optimised_ = optimised;
     for_each_array(
         outputs, [&](const mx::array& a) { return found_.contains(a.id()); },
         [&](const mx::array& a) { is_constant(a) ? add_constant(a) : add_step(a); });
-    for (const auto& output : outputs) plan_.outputs_.push_back(found_.at(output.id()));
+    for (const auto& output : outputs) add_output(found_.at(output.id()));
     mark_last_uses();
     return std::move(plan_);
   }
@@ -191,37 +192,158 @@ class mlx_plan::recorder {
     plan_.steps_.push_back({std::move(primitive), a.shape(), a.dtype(), begin, end, siblings});
   }
 
+  void add_output(operand o) {
+    if (o.from == source::constant) {
+      plan_.constant_outputs_.push_back(o.index);
+      o.index = static_cast<std::uint32_t>(plan_.num_values() - 1);
+    }
+    plan_.outputs_.push_back({o.from == source::input, o.index});
+  }
+
   void add_value(const mx::array& a) {
     found_.emplace(a.id(), operand{source::value, static_cast<std::uint32_t>(plan_.num_values_++)});
   }
 
-  // A replay reads the operands in their order and then the outputs: the last use is the first one backwards.
+  // A replay reads the operands in their order: the last use is the first one backwards.
   void mark_last_uses() {
-    std::vector<bool> used(plan_.num_values_);
-    const auto mark = [&](operand& o) {
-      if (o.from != source::value || used[o.index]) return;
-      used[o.index] = true;
-      o.from = source::last_use;
-    };
-    std::for_each(plan_.outputs_.rbegin(), plan_.outputs_.rend(), mark);
-    std::for_each(plan_.operands_.rbegin(), plan_.operands_.rend(), mark);
+    std::vector<bool> used(plan_.num_values());
+    for (const plan_output& output : plan_.outputs_) {
+      if (!output.is_input) used[output.index] = true;
+    }
+    for (auto o = plan_.operands_.rbegin(); o != plan_.operands_.rend(); ++o) {
+      if (o->from != source::value || used[o->index]) continue;
+      used[o->index] = true;
+      o->from = source::last_use;
+    }
   }
 
   mlx_plan plan_;
   std::unordered_map<std::uintptr_t, operand> found_;
 };
 
+// --- What a function captures. ---------------------------------------------------------------------------------------
+
+namespace {
+
+struct raw_trace {
+  std::vector<mx::array> inputs, outputs;
+};
+
+// The graph as f built it, on placeholders. Inside mx::compile, so that MLX knows that a trace is under way.
+raw_trace trace_raw(std::span<const mx::array* const> inputs, const array_function<mx::array>& f) {
+  raw_trace trace;
+  const auto compiled = mx::compile(array_function<mx::array>([&](const std::vector<mx::array>& x) {
+    trace = {x, f(x)};
+    checked_depth(trace.inputs, trace.outputs);
+    return std::vector<mx::array>{};
+  }));
+  compiled(placeholders_for(inputs));
+  return trace;
+}
+
+// MLX's global random state of this thread. It cannot be read, but it can be copied, and what a copy draws is computed
+// from its key.
+class saved_random_state {
+ public:
+  void restore() const { mx::random::KeySequence::default_() = saved_; }
+
+  bool has_key(const mx::array& a) const { return key_ && key_->id() == a.id(); }
+
+ private:
+  static std::optional<mx::array> key_of(mx::random::KeySequence copy) {
+    mx::array drawn = copy.next();
+    while (drawn.has_primitive() && !drawn.inputs().empty()) {
+      const bool draw = std::string_view(drawn.primitive().name()) == "RandomBits";
+      const mx::array input = drawn.inputs()[0];
+      if (draw) return input;
+      drawn = input;
+    }
+    return std::nullopt;
+  }
+
+  mx::random::KeySequence saved_ = mx::random::KeySequence::default_();
+  std::optional<mx::array> key_ = key_of(saved_);
+};
+
+// The arrays that the graphs of two runs share: what f did not make anew, and was not given.
+std::vector<captured_array> shared_arrays(const raw_trace& first, const raw_trace& second,
+                                          std::span<const mx::array* const> inputs,
+                                          const saved_random_state& random_state) {
+  std::unordered_set<std::uintptr_t> in_first;
+  const auto add_to_first = [&](const mx::array& a) { in_first.insert(a.id()); };
+  for_each_array(first.outputs, [&](const mx::array& a) { return in_first.contains(a.id()); }, add_to_first);
+  for (const auto& placeholder : first.inputs) in_first.erase(placeholder.id());
+
+  std::vector<captured_array> captured;
+  std::unordered_set<std::uintptr_t> done;
+  for (const auto& placeholder : second.inputs) done.insert(placeholder.id());
+  const auto report = [&](const mx::array& a, const char* user) {
+    if (!in_first.contains(a.id()) || !done.insert(a.id()).second) return;
+    const auto same = std::find_if(inputs.begin(), inputs.end(), [&](const auto* x) { return x->id() == a.id(); });
+    using origin = captured_array::origin;
+    captured.push_back(
+        {random_state.has_key(a)                        ? origin::random_state
+         : a.status() == mx::array::Status::unscheduled ? origin::pending
+                                                        : origin::data,
+         a.shape(), a.dtype(), user,
+         same == inputs.end() ? std::nullopt : std::optional(static_cast<std::size_t>(same - inputs.begin()))});
+  };
+  for_each_array(
+      second.outputs, [&](const mx::array& a) { return in_first.contains(a.id()) || done.contains(a.id()); },
+      [&](const mx::array& a) {
+        done.insert(a.id());
+        for (const auto& input : a.inputs()) report(input, a.primitive().name());
+      });
+  for (const auto& output : second.outputs) report(output, "");
+  return captured;
+}
+
+std::string list_captured(const std::vector<captured_array>& arrays) {
+  std::string text =
+      "espalier: a traced function uses arrays that are not its arguments; a trace keeps them as they are:";
+  for (const captured_array& a : arrays) text += "\n  " + a.to_string();
+  return text;
+}
+
+}  // namespace
+
+captures_arrays::captures_arrays(std::vector<captured_array> found)
+    : std::invalid_argument(list_captured(found)), arrays(std::move(found)) {}
+
+std::string captured_array::to_string(std::span<const std::string> input_names) const {
+  const std::string array = describe(shape, dtype) + " array";
+  std::string text = from == origin::random_state ? "the key of MLX's global random state"
+                     : from == origin::pending    ? "unevaluated " + array
+                                                  : array;
+  if (input) {
+    text += ", which is also ";
+    text += *input < input_names.size() ? input_names[*input] : "input " + std::to_string(*input);
+  }
+  return text + (used_by.empty() ? ", returned" : ", used by " + used_by);
+}
+
+// --- Recording. ------------------------------------------------------------------------------------------------------
+
 mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_function<mx::array>& f,
-                          plan_options options) {
+                          const record_options& options) {
   // On a thread without a default stream, the call that creates it would miss its own entry and trace twice.
   mx::default_stream(mx::default_device());
+
+  // Both runs draw from the same state, so that its key is the only array of it in both graphs.
+  std::optional<raw_trace> first_run;
+  std::optional<saved_random_state> random_state;
+  if (options.check_captures) {
+    random_state.emplace();
+    first_run = trace_raw(inputs, f);
+    random_state->restore();
+  }
 
   const std::vector<mx::array> placeholders = placeholders_for(inputs);
 
   // MLX's optimiser recurses, 192 bytes a level on x86-64, and dies where the stack ends: deeper graphs stay
   // as they are.
   constexpr std::size_t max_depth = 20000;
-  std::optional<mlx_plan> too_deep;
+  std::optional<mlx_plan> as_built;
 
   // The lambda captures, so MLX gives it a fresh id and erases its cache entry with `compiled` (after a throw
   // too).
@@ -233,85 +355,95 @@ mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_
           "itself.");
     }
     auto outputs = f(x);
-    if (checked_depth(x, outputs) > max_depth) {
-      if (options.shapeless) {
-        throw std::invalid_argument(
-            "espalier: a shapeless trace needs MLX's compilation, and this graph is too deep for it (more than 20,000 "
-            "operations one after the other). Trace each shape by itself.");
+    const std::size_t depth = checked_depth(x, outputs);
+    if (first_run) {
+      auto captured = shared_arrays(*first_run, {x, outputs}, inputs, *random_state);
+      first_run.reset();
+      if (!captured.empty()) {
+        random_state->restore();
+        throw captures_arrays(std::move(captured));
       }
-      too_deep = recorder(x).list(outputs, options);
+    }
+    if (depth > max_depth && options.shapeless) {
+      throw std::invalid_argument(
+          "espalier: a shapeless trace needs MLX's compilation, and this graph is too deep for it (more than 20,000 "
+          "operations one after the other). Trace each shape by itself.");
+    }
+    if (depth > max_depth || !compiling) {
+      as_built = recorder(x).list(outputs, false, false);
       outputs.clear();
     }
     return outputs;
   };
   const auto compiled = mx::compile(array_function<mx::array>(trace), options.shapeless);
   const auto outputs = compiled(placeholders);
-  return too_deep ? *std::move(too_deep) : recorder(placeholders).list(outputs, options);
+  return as_built ? *std::move(as_built) : recorder(placeholders).list(outputs, options.shapeless, true);
 }
 
-void mlx_plan::omit_outputs(std::span<const std::size_t> passed_through) {
-  std::vector<operand> kept;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (std::find(passed_through.begin(), passed_through.end(), i) == passed_through.end()) {
-      kept.push_back(outputs_[i]);
-    } else if (outputs_[i].from != source::input) {
-      throw std::invalid_argument("espalier: only an output that passes an input through can be omitted from a plan");
-    }
-  }
-  outputs_ = std::move(kept);
-}
+// --- Replaying. ------------------------------------------------------------------------------------------------------
 
-void mlx_plan::replay(std::span<const mx::array* const> inputs, std::vector<mx::array>& outputs) const {
-  shapeless_ ? build<true>(inputs, outputs) : build<false>(inputs, outputs);
+void mlx_plan::replay(std::span<const mx::array* const> inputs, std::vector<mx::array>& values) const {
+  shapeless_ ? build<true>(inputs, values) : build<false>(inputs, values);
 }
 
 template <bool Shapeless>
-void mlx_plan::build(std::span<const mx::array* const> inputs, std::vector<mx::array>& outputs) const {
-  outputs.clear();
-  outputs.reserve(outputs_.size());
-  std::vector<mx::array> values;
-  values.reserve(num_values_);
-
-  const auto append = [&](std::vector<mx::array>& to, operand o) {
-    switch (o.from) {
-      case source::input:
-        to.push_back(*inputs[o.index]);
-        break;
-      case source::constant:
-        to.push_back(constants_[o.index]);
-        break;
-      case source::value:
-        to.push_back(values[o.index]);
-        break;
-      case source::last_use:
-        to.push_back(std::move(values[o.index]));
-        break;
-    }
-  };
-  const auto append_all = [&](std::vector<mx::array>&& made) {
-    for (auto& a : made) values.push_back(std::move(a));
-  };
-
+void mlx_plan::build(std::span<const mx::array* const> inputs, std::vector<mx::array>& values) const {
+  values.reserve(num_values());
   for (const auto& s : steps_) {
     std::vector<mx::array> arguments;
     arguments.reserve(s.operands_end - s.operands_begin);
-    for (auto i = s.operands_begin; i != s.operands_end; ++i) append(arguments, operands_[i]);
+    for (auto i = s.operands_begin; i != s.operands_end; ++i) {
+      const operand o = operands_[i];
+      switch (o.from) {
+        case source::input:
+          arguments.push_back(*inputs[o.index]);
+          break;
+        case source::constant:
+          arguments.push_back(constants_[o.index]);
+          break;
+        case source::value:
+          arguments.push_back(values[o.index]);
+          break;
+        case source::last_use:
+          arguments.push_back(std::move(values[o.index]));
+          break;
+      }
+    }
     if constexpr (Shapeless) {
       auto shapes = s.primitive->output_shapes(arguments);
-      if (!s.siblings) {
-        values.emplace_back(std::move(shapes[0]), s.dtype, s.primitive, std::move(arguments));
+      if (s.siblings) {
+        append_siblings(values, s, std::move(shapes), std::move(arguments));
       } else {
-        append_all(mx::array::make_arrays(std::move(shapes), siblings_[*s.siblings].dtypes, s.primitive, arguments));
+        values.emplace_back(std::move(shapes[0]), s.dtype, s.primitive, std::move(arguments));
       }
-    } else if (!s.siblings) {
-      values.emplace_back(s.shape, s.dtype, s.primitive, std::move(arguments));
+    } else if (s.siblings) {
+      append_siblings(values, s, siblings_[*s.siblings].shapes, std::move(arguments));
     } else {
-      const auto& all = siblings_[*s.siblings];
-      append_all(mx::array::make_arrays(all.shapes, all.dtypes, s.primitive, arguments));
+      values.emplace_back(s.shape, s.dtype, s.primitive, std::move(arguments));
     }
   }
-  for (const auto& o : outputs_) append(outputs, o);
+  for (const auto constant : constant_outputs_) values.push_back(constants_[constant]);
 }
+
+// As mx::array::make_arrays, without the copies that it makes to drop them.
+void mlx_plan::append_siblings(std::vector<mx::array>& values, const step& s, std::vector<mx::Shape> shapes,
+                               std::vector<mx::array> arguments) const {
+  const std::vector<mx::Dtype>& dtypes = siblings_[*s.siblings].dtypes;
+  const std::size_t n = dtypes.size();
+  const std::size_t first = values.size();
+  for (std::size_t i = 0; i + 1 < n; ++i) values.emplace_back(std::move(shapes[i]), dtypes[i], s.primitive, arguments);
+  values.emplace_back(std::move(shapes[n - 1]), dtypes[n - 1], s.primitive, std::move(arguments));
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<mx::array> others;
+    others.reserve(n - 1);
+    for (std::size_t j = 0; j < n; ++j) {
+      if (j != i) others.push_back(values[first + j]);
+    }
+    values[first + i].set_siblings(std::move(others), static_cast<std::uint16_t>(i));
+  }
+}
+
+// --- Drawing. --------------------------------------------------------------------------------------------------------
 
 std::string mlx_plan::to_dot() const {
   std::string dot = "digraph plan {\n  node [shape=box];\n";
@@ -367,109 +499,18 @@ std::string mlx_plan::to_dot() const {
     for (auto o = s.operands_begin; o != s.operands_end; ++o) edge(operands_[o], id);
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const auto [is_input, index] = outputs_[i];
     const std::string id = "output" + std::to_string(i);
     node(id, "output " + std::to_string(i), "ellipse");
-    edge(outputs_[i], id);
+    if (is_input) {
+      edge({source::input, index}, id);
+    } else if (index < num_values_) {
+      edge({source::value, index}, id);
+    } else {
+      edge({source::constant, constant_outputs_[index - num_values_]}, id);
+    }
   }
   return dot + "}\n";
-}
-
-// --- What a function captures. ---------------------------------------------------------------------------------------
-
-namespace {
-
-struct raw_trace {
-  std::vector<mx::array> inputs, outputs;
-};
-
-// The graph as f built it, on placeholders. Inside mx::compile, so that MLX knows that a trace is under way.
-raw_trace trace_raw(std::span<const mx::array* const> inputs, const array_function<mx::array>& f) {
-  raw_trace trace;
-  const auto compiled = mx::compile(array_function<mx::array>([&](const std::vector<mx::array>& x) {
-    trace = {x, f(x)};
-    checked_depth(trace.inputs, trace.outputs);
-    return std::vector<mx::array>{};
-  }));
-  compiled(placeholders_for(inputs));
-  return trace;
-}
-
-// MLX's global random state of this thread. It cannot be read, but it can be copied, and what a copy draws is computed
-// from its key.
-class saved_random_state {
- public:
-  saved_random_state() = default;
-  saved_random_state(const saved_random_state&) = delete;
-  saved_random_state& operator=(const saved_random_state&) = delete;
-  ~saved_random_state() { restore(); }
-
-  void restore() const { mx::random::KeySequence::default_() = saved_; }
-
-  bool has_key(const mx::array& a) const { return key_ && key_->id() == a.id(); }
-
- private:
-  static std::optional<mx::array> key_of(mx::random::KeySequence copy) {
-    mx::array drawn = copy.next();
-    while (drawn.has_primitive() && !drawn.inputs().empty()) {
-      const bool draw = std::string_view(drawn.primitive().name()) == "RandomBits";
-      const mx::array input = drawn.inputs()[0];
-      if (draw) return input;
-      drawn = input;
-    }
-    return std::nullopt;
-  }
-
-  mx::random::KeySequence saved_ = mx::random::KeySequence::default_();
-  std::optional<mx::array> key_ = key_of(saved_);
-};
-
-}  // namespace
-
-std::vector<captured_array> find_captured(std::span<const mx::array* const> inputs,
-                                          const array_function<mx::array>& f) {
-  mx::default_stream(mx::default_device());  // as in record()
-  // Both runs draw from the same state, so that its key is the only array of it in both graphs.
-  const saved_random_state random_state;
-  const raw_trace first = trace_raw(inputs, f);
-  random_state.restore();
-  const raw_trace second = trace_raw(inputs, f);
-
-  std::unordered_set<std::uintptr_t> in_first;
-  const auto add_to_first = [&](const mx::array& a) { in_first.insert(a.id()); };
-  for_each_array(first.outputs, [&](const mx::array& a) { return in_first.contains(a.id()); }, add_to_first);
-  for (const auto& placeholder : first.inputs) in_first.erase(placeholder.id());
-
-  std::vector<captured_array> captured;
-  std::unordered_set<std::uintptr_t> done;
-  for (const auto& placeholder : second.inputs) done.insert(placeholder.id());
-  const auto report = [&](const mx::array& a, const char* user) {
-    if (!in_first.contains(a.id()) || !done.insert(a.id()).second) return;
-    const auto same = std::find_if(inputs.begin(), inputs.end(), [&](const auto* x) { return x->id() == a.id(); });
-    using origin = captured_array::origin;
-    captured.push_back(
-        {random_state.has_key(a)                        ? origin::random_state
-         : a.status() == mx::array::Status::unscheduled ? origin::pending
-                                                        : origin::data,
-         a.shape(), a.dtype(), user,
-         same == inputs.end() ? std::nullopt : std::optional(static_cast<std::size_t>(same - inputs.begin()))});
-  };
-  for_each_array(
-      second.outputs, [&](const mx::array& a) { return in_first.contains(a.id()) || done.contains(a.id()); },
-      [&](const mx::array& a) {
-        done.insert(a.id());
-        for (const auto& input : a.inputs()) report(input, a.primitive().name());
-      });
-  for (const auto& output : second.outputs) report(output, "");
-  return captured;
-}
-
-std::string captured_array::to_string() const {
-  const std::string array = describe(shape, dtype) + " array";
-  std::string text = from == origin::random_state ? "the key of MLX's global random state"
-                     : from == origin::pending    ? "unevaluated " + array
-                                                  : array;
-  if (input) text += ", also input " + std::to_string(*input);
-  return text + (used_by.empty() ? ", returned" : ", used by " + used_by);
 }
 
 }  // namespace espalier::detail

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "../messages.hpp"
+
 namespace mx = mlx::core;
 using espalier::compile;
 using espalier::compile_options;
@@ -389,24 +391,6 @@ TEST(Compile, ComposesWithItself) {
 
 // --- Misuse. ---------------------------------------------------------------------------------------------------------
 
-template <class F> std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
-
-void expect_in_order(const std::string& text, const std::vector<std::string>& parts) {
-  std::size_t at = 0;
-  for (const std::string& part : parts) {
-    const std::size_t found = text.find(part, at);
-    ASSERT_NE(found, std::string::npos) << "missing: " << part << "\nin: " << text;
-    at = found + part.size();
-  }
-}
-
 TEST(Compile, AThrowingTraceLeavesNoEntryAndStateAsItWas) {  // CASES 12
   static bool fails = true;
   auto step = compile([](mx::array& x) {
@@ -516,6 +500,102 @@ TEST(Compile, AnArrayThatEscapesATraceIsAnError) {
   auto use = compile([](const mx::array& x) { return x + *escaped; });
   EXPECT_NE(message_of([&] { use(mx::array(1.0f)); }).find("espalier: "), std::string::npos);
   escaped.reset();
+}
+
+// --- Captures. -------------------------------------------------------------------------------------------------------
+
+constexpr compile_options checks_captures{.captures = espalier::capture_check::always};
+
+model* global_model = nullptr;
+mx::array* global_array = nullptr;
+
+TEST(Compile, NamesArraysThatAreNoArguments) {  // CASES 13: a global is a capture that the types do not show
+  model net = two_layers();
+  global_model = &net;
+  mx::array table = mx::ones({3, 2});
+  table.eval();
+  global_array = &table;
+  auto step = compile<checks_captures>([](const model& m, const batch& b) {
+    const mx::array h = mx::matmul(mx::matmul(*global_array, b.x), global_model->layers[1].weight);
+    return forward(m, h);
+  });
+  for (mx::array* w : {&net.layers[0].weight, &*net.layers[0].bias, &net.layers[1].weight}) w->eval();
+  expect_in_order(
+      message_of<espalier::trace_error>([&] { step(net, batch{mx::ones({2, 2})}); }),
+      {"espalier: compile: ", "uses arrays that are not its arguments", "float32[3, 2] array, used by Matmul",
+       "float32[2, 2] array, which is also arg0.layers[1].weight, used by Matmul", "Pass them as arguments"});
+  EXPECT_EQ(step.stats().traces, 0u);
+}
+
+TEST(Compile, FindsDrawsFromTheGlobalRandomState) {  // CASES 17
+  auto noisy = compile<checks_captures>([](const mx::array& x) { return x + mx::random::normal({2}); });
+  mx::random::seed(3);
+  const mx::array expected = mx::random::normal({2});
+  mx::random::seed(3);
+  expect_in_order(message_of<espalier::trace_error>([&] { noisy(mx::zeros({2})); }),
+                  {"the key of MLX's global random state", "used by RandomBits", "to draw random numbers, a key"});
+  EXPECT_TRUE(mx::array_equal(mx::random::normal({2}), expected).item<bool>()) << "the failed call drew";
+
+  auto keyed = compile<checks_captures>(
+      [](const mx::array& x, const mx::array& key) { return x + mx::random::normal({2}, mx::float32, key); });
+  const mx::array first = keyed(mx::zeros({2}), mx::random::key(1));
+  const mx::array second = keyed(mx::zeros({2}), mx::random::key(2));
+  EXPECT_FALSE(mx::array_equal(first, second).item<bool>());
+  EXPECT_EQ(keyed.stats().traces, 1u);
+}
+
+TEST(Compile, WhatIsMeantToStayMayBeCaptured) {
+  mx::array table = mx::ones({2});
+  global_array = &table;
+  auto f = compile<compile_options{.captures = espalier::capture_check::never}>(
+      [](const mx::array& x) { return x + *global_array; });
+  EXPECT_EQ(value_of(mx::sum(f(mx::zeros({2})))), 2.0f);
+}
+
+TEST(Compile, StateIsRightWhereTheCaptureCheckRunsTheFunctionTwice) {
+  auto step = compile<checks_captures>([](model& net, const mx::array& x) {
+    net.layers.push_back({x, std::nullopt});
+    return net.layers.size();
+  });
+  model net = two_layers();
+  EXPECT_EQ(step(net, mx::array(1.0f)), 3u);
+  EXPECT_EQ(net.layers.size(), 3u);
+  EXPECT_EQ(step.stats().traces, 1u);
+}
+
+// --- Shapes. ---------------------------------------------------------------------------------------------------------
+
+TEST(Compile, OneShapelessTraceServesAllShapesOfARank) {
+  auto f = compile<compile_options{.check = true, .shapeless = true}>(
+      [](const batch& b, const mx::array& w) { return mx::tanh(mx::matmul(b.x, w)) + b.x; });
+  const mx::array w = mx::full({4, 4}, 0.5f);
+  for (const int rows : {3, 1, 7}) EXPECT_EQ(f(batch{mx::ones({rows, 4})}, w).shape(), (mx::Shape{rows, 4}));
+  EXPECT_EQ(f.stats().traces, 1u);
+  f(batch{mx::ones({2, 3, 4})}, w);
+  EXPECT_EQ(f.stats().traces, 2u);
+  EXPECT_TRUE(contains(f.explain(), "arg0.x: float32[?, ?] became float32[?, ?, ?]")) << f.explain();
+  f(batch{mx::astype(mx::ones({2, 4}), mx::float16)}, w);
+  EXPECT_EQ(f.stats().traces, 3u);
+}
+
+TEST(Compile, AnOperationThatCannotTellItsShapeIsNamed) {
+  auto f = compile<compile_options{.shapeless = true}>(
+      [](const mx::array& x) { return mx::linalg::svd(x, true, mx::Device::cpu)[1]; });
+  expect_in_order(message_of<espalier::trace_error>([&] { f(mx::ones({2, 2})); }),
+                  {"espalier: compile: ", "one trace for all shapes", "SVD"});
+}
+
+TEST(Compile, TellsWhichTracesMlxDidNotOptimise) {
+  auto chain = compile([](const mx::array& x) {
+    mx::array y = x;
+    for (int i = 0; i < 20002; ++i) y = mx::sin(y);
+    return y;
+  });
+  chain(mx::array(1.0f));
+  EXPECT_EQ(chain.stats().unoptimised, 1u);
+  auto short_one = compile([](const mx::array& x) { return mx::sin(x); });
+  short_one(mx::array(1.0f));
+  EXPECT_EQ(short_one.stats().unoptimised, 0u);
 }
 
 TEST(Compile, DynamicNumbersAreInputs) {  // CASES 10

@@ -338,7 +338,7 @@ template <class F> void expect_flat(int warm_up, int times, double bytes, F&& f)
   const std::size_t heap = heap_in_use();
   for (int i = 0; i < times; ++i) f(i);
   mx::synchronize();
-  EXPECT_EQ(mx::get_active_memory(), active);
+  EXPECT_LE(mx::get_active_memory(), active);
   const double grown = static_cast<double>(heap_in_use()) - static_cast<double>(heap);
   EXPECT_LT(grown / times, bytes) << "the heap grew by " << grown << " bytes over " << times << " runs";
 }

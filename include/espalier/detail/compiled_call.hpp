@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -38,14 +39,6 @@ template <class E, class... Leaf> consteval bool only_arrays(types<Leaf...>) {
 // arrays.
 template <class E, class T> inline constexpr bool has_no_constants = is_static<T> && only_arrays<E>(leaf_types<T>{});
 
-template <class T> constexpr std::size_t leaf_count(const T& tree) {
-  if constexpr (is_static<T>) {
-    return static_leaf_count<T>;
-  } else {
-    return count_leaves(tree);
-  }
-}
-
 // Everything about a tree that a trace takes as constant: dynamic structure, aux data, leaves that are no arrays.
 template <class E, class T> void encode_constants(byte_sink& sink, const T& tree) {
   if constexpr (!has_no_constants<E, T>) {
@@ -65,22 +58,55 @@ template <class E, class T> void encode_constants(byte_sink& sink, const T& tree
   }
 }
 
-template <class E, class T> void collect_arrays(std::vector<const typename E::array*>& arrays, const T& tree) {
-  auto leaf = [&]<class L>(const auto&, const L& value) {
-    if constexpr (std::is_same_v<L, typename E::array>) arrays.push_back(&value);
-  };
-  visit_tree(leaf, no_path{}, tree);
-}
+// Reads the array leaves of a call's arguments: their addresses, and whether they are those of an expected signature.
+template <class E, bool Shapeless> struct input_reader {
+  std::vector<const typename E::array*>& inputs;  // as large as is expected; cut or extended to what is there
+  const signature_word* expected;                 // of the arrays still to come; null once one differed
+  std::size_t count = 0;
 
-// Where the arrays of a copied tree come from: out of `from`, in order; or, if `to` is given, they go there and blank
-// ones take their place. (One type for all copies, so that each tree type's copy is compiled once.)
+  template <class T> void read(const T& tree) { visit_tree(*this, no_path{}, tree); }
+
+  template <class L> ESPALIER_INLINE void operator()(const no_path&, const L& value) {
+    if constexpr (std::is_same_v<L, typename E::array>) {
+      if (count < inputs.size()) {
+        inputs[count] = &value;
+      } else {
+        inputs.push_back(&value);
+      }
+      ++count;
+      if (expected) expected = E::match_signature(expected, value, Shapeless);
+    }
+  }
+};
+
+// Where an array of a call's results comes from: one of the call's inputs, or of the values behind them. A value is moved
+// to the last result that it is part of.
+struct output_origin {
+  std::uint32_t index;
+  bool moved;
+};
+
+// Where the arrays of a copied tree come from: the origins say which of the sources, in order; or, if `to` is given, the
+// tree's own go there and blank ones take their place. (One type for all copies, so that each tree type's copy is compiled
+// once.)
 template <class E> struct array_exchange {
-  std::vector<typename E::array>* from;
-  std::vector<typename E::array>* to = nullptr;
-  std::size_t next = 0;
+  using array = typename E::array;
 
-  typename E::array operator()(const typename E::array& a) {
-    if (!to) return std::move((*from)[next++]);
+  const output_origin* next;
+  const array* const* sources;
+  std::vector<array>* to = nullptr;
+
+  ESPALIER_INLINE array operator()(const array& a) {
+    if (to) return take(a);
+    const output_origin origin = *next++;
+    const array& source = *sources[origin.index];
+    if (origin.moved) return std::move(const_cast<array&>(source));  // a value, or a tracer: never the caller's
+    return source;
+  }
+
+ private:
+  // (Not inlined: its frame would cost every array of a replay.)
+  [[gnu::noinline]] array take(const array& a) {
     to->push_back(a);
     return E::blank();
   }
@@ -88,7 +114,7 @@ template <class E> struct array_exchange {
 
 // A copy of a tree with its arrays exchanged.
 template <class E, class T> T with_arrays(const T& tree, array_exchange<E>& arrays) {
-  auto leaf = [&arrays]<class L>(type_tag<L>, const auto&, const L& value) -> L {
+  auto leaf = [&arrays]<class L>(type_tag<L>, const auto&, const L& value) ESPALIER_INLINE_LAMBDA -> L {
     if constexpr (std::is_same_v<L, typename E::array>) {
       return arrays(value);
     } else {
@@ -127,13 +153,18 @@ void compare(std::vector<mismatch>& differences, const std::string& name, const 
   }
 }
 
-template <class T> void describe_tree(std::vector<call_detail>& details, const std::string& name, const T& tree) {
+template <class E, class T>
+void describe_tree(std::vector<call_detail>& details, const std::string& name, const T& tree, bool shapeless) {
   if constexpr (!is_static<T>) {
     call_detail& structure = details.emplace_back(name + " (structure)", std::string());
     print_structure(structure.text, tree);
   }
-  auto leaf = [&](const path_view& path, const auto& value) {
-    details.push_back({name + path.to_string(), describe_value(value)});
+  auto leaf = [&]<class L>(const path_view& path, const L& value) {
+    if constexpr (std::is_same_v<L, typename E::array>) {
+      details.push_back({name + path.to_string(), E::describe_signature(value, shapeless)});
+    } else {
+      details.push_back({name + path.to_string(), describe_value(value)});
+    }
   };
   visit_tree(leaf, path_view{}, tree);
 }
@@ -158,6 +189,9 @@ template <class Tree> struct left_in {
 template <class R, class... Argument> struct call_results {
   std::optional<R> value;  // with blank arrays
   std::tuple<left_in<typename Argument::tree>...> left;
+  std::vector<output_origin> origins;
+  // Inputs that go to in-out leaves: they become values before the first of these is assigned.
+  std::vector<std::size_t> kept_inputs;
 };
 struct no_value {};
 
@@ -196,44 +230,33 @@ std::pair<std::size_t, std::size_t> shared_arguments(std::span<const argument_ex
 // --- One call. -------------------------------------------------------------------------------------------------------
 
 // The arguments are the callable's own, behind the callable itself if it is an aggregate with fields.
-template <class E, class F, class R, class... Argument> class compiled_call {
+template <class E, compile_options Options, class F, class R, class... Argument> class compiled_call {
   using array = typename E::array;
   using results = call_results<std::conditional_t<std::is_void_v<R>, no_value, R>, Argument...>;
   using cache_type = trace_cache<E>;
+  using entry_ptr = typename cache_type::entry_ptr;
   using copies = std::tuple<typename Argument::tree...>;
 
   static constexpr bool has_fields = !std::is_empty_v<F>;
   static constexpr auto all_arguments = std::index_sequence_for<Argument...>{};
 
  public:
-  explicit compiled_call(F& function, Argument... arguments) : function_(function), arguments_(arguments...) {
-    inputs_.reserve((leaf_count(arguments.value) + ... + 0));
-    const argument_extent extents[] = {collect(arguments)..., {}};
-    if constexpr ((Argument::in_out || ...) && sizeof...(Argument) > 1) {
-      const auto [first, second] = shared_arguments<array>(std::span(extents, sizeof...(Argument)), inputs_);
-      if (second > 0) {
-        throw trace_error("espalier: compile: " + callable_name<F>() + ": " + argument_name(first) + " and " +
-                          argument_name(second) +
-                          " share objects, and one of them is in-out state: what the other is "
-                          "after the call has no meaning. Pass them as one tree, or a copy");
-      }
-    }
-    byte_sink sink;
-    (encode_constants<E>(sink, arguments.value), ...);
-    constants_ = std::move(sink.bytes);
-  }
+  compiled_call(F& function, cache_type& cache, Argument... arguments)
+      : function_(function), arguments_(arguments...), cache_(cache) {}
 
-  R run(cache_type& cache, const compile_options& options) {
-    const call_key<E> key{inputs_, constants_};
-    typename cache_type::entry_ptr entry = cache.find(key);
-    if (!entry) entry = trace(cache, key, options);
-    std::vector<array> outputs;
-    entry->plan.replay(inputs_, outputs);
-    return deliver(*static_cast<const results*>(entry->results.get()), outputs);
+  R run() {
+    const entry_ptr entry = find_or_trace();
+    const results& made = *static_cast<const results*>(entry->results.get());
+    std::vector<array> values;
+    entry->plan.replay(inputs_, values);
+    values.reserve(values.size() + made.kept_inputs.size());
+    for (const std::size_t input : made.kept_inputs) values.push_back(*inputs_[input]);
+    for (const array& value : values) inputs_.push_back(&value);
+    return deliver(made);
   }
 
   // The same, and the plain call beside it, on copies.
-  R run_checked(cache_type& cache, const compile_options& options) {
+  R run_checked() {
     copies plain = std::apply([](auto&... a) { return copies{clone(a.value)...}; }, arguments_);
     std::vector<mismatch> differences;
     const auto compare_state = [&] {
@@ -249,11 +272,11 @@ template <class E, class F, class R, class... Argument> class compiled_call {
     };
     if constexpr (std::is_void_v<R>) {
       call_function(plain);
-      run(cache, options);
+      run();
       compare_state();
     } else {
       const R expected = call_function(plain);
-      R value = run(cache, options);
+      R value = run();
       compare<E>(differences, "result", expected, value);
       compare_state();
       return value;
@@ -261,18 +284,53 @@ template <class E, class F, class R, class... Argument> class compiled_call {
   }
 
  private:
-  // A leaf of in-out state that can be assigned where it is.
-  struct in_place_leaf {
-    std::size_t output;
-    std::size_t input;
-    std::vector<std::size_t>& assigned;
-  };
+  // --- The key. ------------------------------------------------------------------------------------------------------
 
-  template <class A> argument_extent collect(const A& argument) {
-    const std::size_t first = inputs_.size();
-    collect_arrays<E>(inputs_, argument.value);
-    return {reinterpret_cast<const char*>(std::addressof(argument.value)), sizeof(argument.value), first,
-            inputs_.size(), A::in_out};
+  // The entry used last is compared while the arguments are read; only if it does not serve, the key is made and looked up.
+  entry_ptr find_or_trace() {
+    const typename E::place place = E::current_place();
+    entry_ptr entry = cache_.latest();
+    input_reader<E, Options.shapeless> reader{inputs_, nullptr};
+    if (entry) {
+      inputs_.resize(entry->num_inputs);
+      reader.expected = entry->key.signature.data();
+    }
+    read_arguments(reader);
+    byte_sink constants;
+    std::apply([&](auto&... a) { (encode_constants<E>(constants, a.value), ...); }, arguments_);
+    if (reader.expected && *reader.expected == 0 && entry->key.place == place &&
+        entry->key.constants == constants.bytes) {
+      cache_.count_hit();
+      return entry;
+    }
+    call_key<E> key{place, {}, std::move(constants.bytes)};
+    key.signature.reserve(4 * inputs_.size() + 1);
+    for (const array* input : inputs_) E::append_signature(key.signature, *input, Options.shapeless);
+    key.signature.push_back(0);
+    entry = cache_.find(key);
+    return entry ? entry : trace(std::move(key));
+  }
+
+  void read_arguments(input_reader<E, Options.shapeless>& reader) {
+    std::size_t position = 0;
+    const auto read = [&]<class A>(const A& argument) {
+      argument_extent& extent = extents_[position++];
+      extent = {reinterpret_cast<const char*>(std::addressof(argument.value)), sizeof(argument.value), reader.count, 0,
+                A::in_out};
+      reader.read(argument.value);
+      extent.last_input = reader.count;
+    };
+    std::apply([&](const auto&... a) { (read(a), ...); }, arguments_);
+    inputs_.resize(reader.count);
+    if constexpr ((Argument::in_out || ...) && sizeof...(Argument) > 1) {
+      const auto [first, second] = shared_arguments<array>(extents_, inputs_);
+      if (second > 0) {
+        throw trace_error("espalier: compile: " + callable_name<F>() + ": " + argument_name(first) + " and " +
+                          argument_name(second) +
+                          " share objects, and one of them is in-out state: what the other is "
+                          "after the call has no meaning. Pass them as one tree, or a copy");
+      }
+    }
   }
 
   static std::string argument_name(std::size_t position) {
@@ -280,95 +338,153 @@ template <class E, class F, class R, class... Argument> class compiled_call {
     return "arg" + std::to_string(position - (has_fields ? 1 : 0));
   }
 
-  typename cache_type::entry_ptr trace(cache_type& cache, const call_key<E>& key, const compile_options& options) {
+  // --- The trace. ----------------------------------------------------------------------------------------------------
+
+  // A leaf of in-out state that can be assigned where it is, by the number of its output.
+  struct in_place_leaf {
+    std::size_t output;
+    std::size_t input;
+    std::vector<std::size_t>* assigned;
+  };
+
+  // What a run of the function to be traced leaves: its results with blank arrays, and which outputs go to in-out state.
+  struct traced_run {
+    std::shared_ptr<results> made = std::make_shared<results>();
+    std::vector<in_place_leaf> in_place;
+    std::size_t state_begin = 0;  // the first output that belongs to in-out state
+  };
+
+  entry_ptr trace(call_key<E> key) {
     const auto begin = std::chrono::steady_clock::now();
     std::vector<call_detail> description = describe();
-    cache.allow_trace(options.max_traces, callable_name<F>(), description);
+    cache_.allow_trace(Options.max_traces, callable_name<F>(), description);
 
-    auto made = std::make_shared<results>();
-    std::vector<in_place_leaf> in_place;
+    std::optional<traced_run> run;
     typename E::plan plan = [&] {
       try {
         return E::record(inputs_,
-                         [&](const std::vector<array>& tracers) { return run_traced(tracers, *made, in_place); });
+                         [&](const std::vector<array>& tracers) {
+                           run.emplace();
+                           return run_traced(tracers, *run);
+                         },
+                         {Options.shapeless, checks_captures(Options.captures)});
       } catch (const std::exception& failure) {
-        const std::optional<std::string> why = E::explain(failure);
+        const std::optional<std::string> why = E::explain(failure, input_names());
         if (!why) throw;
         throw trace_error("espalier: compile: " + callable_name<F>() + " " + *why);
       }
     }();
-
-    std::vector<std::size_t> untouched;
-    for (const in_place_leaf& leaf : in_place) {
-      if (plan.passed_through(leaf.output) == leaf.input) {
-        untouched.push_back(leaf.output);
-      } else {
-        leaf.assigned.push_back(leaf.input);
-      }
-    }
-    plan.omit_outputs(untouched);
-    auto entry = cache.insert(key, std::move(plan), std::move(made), std::move(description), options.max_entries);
+    find_origins(*run, plan);
+    entry_ptr entry =
+        cache_.insert({std::move(key), inputs_.size(), std::move(plan), std::move(run->made), std::move(description)},
+                      Options.max_entries);
     if (const auto log = compile_log::instance().get()) {
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      (*log)({callable_name<F>(), cache.stats().last_retrace, seconds.count()});
+      (*log)({callable_name<F>(), cache_.stats().last_retrace, seconds.count()});
     }
     return entry;
+  }
+
+  // The key paths of the inputs.
+  std::vector<std::string> input_names() const {
+    std::vector<std::string> names;
+    const auto append = [&]<class T>(const std::string& argument, const T& tree) {
+      auto leaf = [&]<class L>(const path_view& path, const L&) {
+        if constexpr (std::is_same_v<L, array>) names.push_back(argument + path.to_string());
+      };
+      visit_tree(leaf, path_view{}, tree);
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (append(argument_name(I), std::get<I>(arguments_).value), ...);
+    }(all_arguments);
+    return names;
   }
 
   std::vector<call_detail> describe() const {
     std::vector<call_detail> details;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (describe_tree(details, argument_name(I), std::get<I>(arguments_).value), ...);
+      (describe_tree<E>(details, argument_name(I), std::get<I>(arguments_).value, Options.shapeless), ...);
     }(all_arguments);
     return details;
   }
 
   // Runs the user's function on copies of the arguments that hold the engine's tracers; gives back all output arrays.
-  std::vector<array> run_traced(const std::vector<array>& tracers, results& made,
-                                std::vector<in_place_leaf>& in_place) {
+  std::vector<array> run_traced(const std::vector<array>& tracers, traced_run& run) {
     std::vector<array> inputs = tracers;
-    array_exchange<E> from_tracers{&inputs};
+    std::vector<const array*> sources;
+    std::vector<output_origin> each_once;
+    for (const array& input : inputs) {
+      each_once.push_back({static_cast<std::uint32_t>(sources.size()), true});
+      sources.push_back(&input);
+    }
+    array_exchange<E> from_tracers{each_once.data(), sources.data()};
     copies traced =
         std::apply([&](auto&... a) { return copies{with_arrays<E>(a.value, from_tracers)...}; }, arguments_);
 
     std::vector<array> outputs;
-    array_exchange<E> to_outputs{nullptr, &outputs};
+    array_exchange<E> to_outputs{nullptr, nullptr, &outputs};
     if constexpr (std::is_void_v<R>) {
       call_function(traced);
     } else {
       const R value = call_function(traced);
-      made.value.emplace(with_arrays<E>(value, to_outputs));
+      run.made->value.emplace(with_arrays<E>(value, to_outputs));
     }
-    std::size_t first_input = 0;
+    run.state_begin = outputs.size();
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (take_state(std::get<I>(arguments_), std::get<I>(traced), std::get<I>(made.left), first_input, to_outputs,
-                  in_place),
+      (take_state(std::get<I>(arguments_), std::get<I>(traced), extents_[I], std::get<I>(run.made->left), to_outputs,
+                  run.in_place),
        ...);
     }(all_arguments);
     return outputs;
   }
 
-  // The arrays that the function left in one argument, whose first input is `first_input`.
+  // The arrays that the function left in one argument.
   template <class A, class Tree>
-  static void take_state(const A& before, const Tree& after, left_in<Tree>& left, std::size_t& first_input,
+  static void take_state(const A& before, const Tree& after, const argument_extent& extent, left_in<Tree>& left,
                          array_exchange<E>& to_outputs, std::vector<in_place_leaf>& in_place) {
-    std::vector<const array*> arrays;
-    collect_arrays<E>(arrays, before.value);
     if constexpr (A::in_out) {
       byte_sink constants_before;
       byte_sink constants_after;
       encode_constants<E>(constants_before, before.value);
       encode_constants<E>(constants_after, after);
-      const std::size_t first_output = to_outputs.to->size();
+      std::size_t output = to_outputs.to->size();
       Tree blank = with_arrays<E>(after, to_outputs);
       if (has_rebuilt_only<Tree> || constants_before.bytes != constants_after.bytes) {
         left.rebuilt.emplace(std::move(blank));
       } else {
-        for (std::size_t i = 0; i < arrays.size(); ++i)
-          in_place.push_back({first_output + i, first_input + i, left.assigned});
+        for (std::size_t input = extent.first_input; input < extent.last_input; ++input) {
+          in_place.push_back({output++, input, &left.assigned});
+        }
       }
     }
-    first_input += arrays.size();
+  }
+
+  // Where the results find their arrays in a replay: among the inputs and behind them, the values of the plan and the kept
+  // inputs. In-out leaves that the function left alone take no part.
+  void find_origins(traced_run& run, const typename E::plan& plan) const {
+    results& made = *run.made;
+    std::size_t sources = inputs_.size() + plan.num_values();
+    auto in_place = run.in_place.begin();
+    const std::span<const plan_output> outputs = plan.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto [is_input, index] = outputs[i];
+      if (in_place != run.in_place.end() && in_place->output == i) {
+        const in_place_leaf leaf = *in_place++;
+        if (is_input && index == leaf.input) continue;
+        leaf.assigned->push_back(leaf.input);
+      }
+      std::size_t source = is_input ? index : inputs_.size() + index;
+      if (is_input && i >= run.state_begin) {
+        made.kept_inputs.push_back(index);
+        source = sources++;
+      }
+      made.origins.push_back({static_cast<std::uint32_t>(source), false});
+    }
+    std::vector<bool> used(sources);
+    for (auto origin = made.origins.rbegin(); origin != made.origins.rend(); ++origin) {
+      origin->moved = origin->index >= inputs_.size() && !used[origin->index];
+      used[origin->index] = true;
+    }
   }
 
   R call_function(copies& traced) {
@@ -385,37 +501,36 @@ template <class E, class F, class R, class... Argument> class compiled_call {
     return static_cast<call_type<std::tuple_element_t<I, std::tuple<Argument...>>>>(std::get<I>(traced));
   }
 
-  // Hands the outputs of a replay to the caller and to the in-out arguments. Nothing here throws but for want of
-  // memory.
-  R deliver(const results& made, std::vector<array>& outputs) {
-    array_exchange<E> from_outputs{&outputs};
+  // Hands the arrays of a replay to the caller and to the in-out arguments. Nothing here throws but for want of memory.
+  R deliver(const results& made) {
+    array_exchange<E> arrays{made.origins.data(), inputs_.data()};
     const auto rebind_state = [&] {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (rebind(std::get<I>(arguments_), std::get<I>(made.left), from_outputs), ...);
+        (rebind(std::get<I>(arguments_), std::get<I>(made.left), arrays), ...);
       }(all_arguments);
     };
     if constexpr (std::is_void_v<R>) {
       rebind_state();
     } else if constexpr (std::is_same_v<R, array>) {
-      array value = from_outputs(*made.value);
+      array value = arrays(*made.value);
       rebind_state();
       return value;
     } else {
-      R value = with_arrays<E>(*made.value, from_outputs);
+      R value = with_arrays<E>(*made.value, arrays);
       rebind_state();
       return value;
     }
   }
 
-  template <class A, class Tree> void rebind(A& argument, const left_in<Tree>& left, array_exchange<E>& from_outputs) {
+  template <class A, class Tree> void rebind(A& argument, const left_in<Tree>& left, array_exchange<E>& arrays) {
     if constexpr (A::in_out) {
       if (left.rebuilt) {
-        replace(argument.value, with_arrays<E>(*left.rebuilt, from_outputs));
+        replace(argument.value, with_arrays<E>(*left.rebuilt, arrays));
       } else {
         // The inputs of in-out arguments are leaves of objects that are not const.
         for (const std::size_t input : left.assigned) {
           array& leaf = *const_cast<array*>(inputs_[input]);
-          leaf = from_outputs(leaf);
+          leaf = arrays(leaf);
         }
       }
     }
@@ -423,8 +538,9 @@ template <class E, class F, class R, class... Argument> class compiled_call {
 
   F& function_;
   std::tuple<Argument...> arguments_;
-  std::vector<const array*> inputs_;  // the array leaves, in order
-  std::string constants_;             // the encoding of everything else
+  cache_type& cache_;
+  std::vector<const array*> inputs_;  // the array leaves, in order; behind them, in the end, the values of the replay
+  std::array<argument_extent, sizeof...(Argument)> extents_;
 };
 
 }  // namespace espalier::detail

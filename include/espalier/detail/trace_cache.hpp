@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <espalier/compile_options.hpp>
 #include <espalier/engine.hpp>
-#include <iterator>
-#include <list>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,39 +30,51 @@ std::string describe_retrace(const std::vector<call_detail>& before, const std::
 
 // What decides which trace serves a call, beside the types of its arguments.
 template <class E> struct call_key {
-  std::span<const typename E::array* const> inputs;  // the array leaves, in order
-  const std::string& constants;                      // the encoding of everything else: dynamic structure, other leaves
+  typename E::place place;
+  std::vector<signature_word> signature;  // of the array leaves, in order, and a 0
+  std::string constants;                  // the encoding of everything else: dynamic structure, other leaves
+
+  friend bool operator==(const call_key&, const call_key&) = default;
+
+  std::uint64_t hash() const {
+    const auto hash_of = [](const void* data, std::size_t size) {
+      return std::hash<std::string_view>{}({static_cast<const char*>(data), size});
+    };
+    std::uint64_t seed = hash_of(signature.data(), signature.size() * sizeof(signature_word));
+    seed = seed * 0x9e3779b97f4a7c15u + hash_of(&place, sizeof(place));
+    return seed * 0x9e3779b97f4a7c15u + hash_of(constants.data(), constants.size());
+  }
 };
 
 template <class E> class trace_cache {
  public:
   struct entry {
-    typename E::place place;
-    std::vector<typename E::signature> inputs;
-    std::string constants;
-    std::uint64_t hash;
+    call_key<E> key;
+    std::size_t num_inputs;
     typename E::plan plan;
     std::shared_ptr<const void> results;  // where outputs go: a type of the compiled function's own
     std::vector<call_detail> description;
   };
   using entry_ptr = std::shared_ptr<const entry>;
 
-  // The entry that serves this call, or null. The last entry is tried first; otherwise the look-up is hashed. An equal
-  // hash is never enough: signatures and bytes are compared.
-  entry_ptr find(const call_key<E>& key) {
+  // The entry that was used last, or null: the one to try first.
+  entry_ptr latest() const {
     const std::lock_guard lock(mutex_);
-    const typename E::place place = E::current_place();
-    if (!entries_.empty() && serves(*entries_.front(), place, key)) {
-      ++stats_.hits;
-      return entries_.front();
-    }
-    const auto [begin, end] = by_hash_.equal_range(hash(key, place));
+    return latest_;
+  }
+  void count_hit() { hits_.fetch_add(1, std::memory_order_relaxed); }
+
+  // The entry with this key, or null. Hashed; an equal hash is never enough: keys are compared.
+  entry_ptr find(const call_key<E>& key) {
+    const std::uint64_t hash = key.hash();
+    const std::lock_guard lock(mutex_);
+    const auto [begin, end] = entries_.equal_range(hash);
     for (auto it = begin; it != end; ++it) {
-      if (serves(**it->second, place, key)) {
-        entries_.splice(entries_.begin(), entries_, it->second);
-        ++stats_.hits;
-        return entries_.front();
-      }
+      if (!(it->second.entry->key == key)) continue;
+      it->second.last_use = ++uses_;
+      latest_ = it->second.entry;
+      count_hit();
+      return latest_;
     }
     return nullptr;
   }
@@ -81,40 +92,36 @@ template <class E> class trace_cache {
   }
 
   // Keeps a new trace; of more than `max_entries` (0: any number) the least recently used is dropped.
-  entry_ptr insert(const call_key<E>& key, typename E::plan plan, std::shared_ptr<const void> results,
-                   std::vector<call_detail> description, std::size_t max_entries) {
-    std::vector<typename E::signature> signatures;
-    signatures.reserve(key.inputs.size());
-    for (const auto* array : key.inputs) signatures.push_back(E::signature_of(*array));
-    const typename E::place place = E::current_place();
-    const std::uint64_t hashed = hash(key, place);
-    auto made = std::make_shared<const entry>(entry{place, std::move(signatures), key.constants, hashed,
-                                                    std::move(plan), std::move(results), std::move(description)});
-    entry_ptr dropped;  // ends after the lock: it holds the user's constants
+  entry_ptr insert(entry made, std::size_t max_entries) {
+    const std::uint64_t hash = made.key.hash();
+    auto kept = std::make_shared<const entry>(std::move(made));
+    entry_ptr dropped, before;  // end after the lock: they hold the user's constants
     const std::lock_guard lock(mutex_);
     ++stats_.traces;
     ++traces_since_clear_;
     static std::atomic<std::uint64_t> traces_everywhere = 0;
     last_trace_ = ++traces_everywhere;
-    stats_.last_retrace = retrace_reason(made->description, made->place);
-    entries_.push_front(made);
-    by_hash_.emplace(hashed, entries_.begin());
-    if (max_entries != 0 && entries_.size() > max_entries) dropped = drop_least_recent();
-    return made;
+    stats_.last_retrace = retrace_reason(kept->description, kept->key.place);
+    if (max_entries != 0 && entries_.size() >= max_entries) dropped = drop_least_recent();
+    entries_.emplace(hash, use{kept, ++uses_});
+    before = std::exchange(latest_, kept);
+    return kept;
   }
 
   compile_stats stats() const {
     const std::lock_guard lock(mutex_);
     compile_stats result = stats_;
+    result.hits = hits_.load(std::memory_order_relaxed);
     result.entries = entries_.size();
+    for (const auto& [hash, kept] : entries_) result.unoptimised += kept.entry->plan.optimised() ? 0 : 1;
     return result;
   }
 
   // The graph of the trace used last, as Graphviz; empty if there is none, or the engine's plans cannot be drawn.
   std::string to_dot() const {
-    const std::lock_guard lock(mutex_);
+    const entry_ptr last = latest();
     if constexpr (requires(const typename E::plan& plan) { plan.to_dot(); }) {
-      if (!entries_.empty()) return entries_.front()->plan.to_dot();
+      if (last) return last->plan.to_dot();
     }
     return {};
   }
@@ -126,46 +133,41 @@ template <class E> class trace_cache {
   }
 
   void clear() {
-    std::list<entry_ptr> dropped;  // ends after the lock: it holds the user's constants
+    std::unordered_multimap<std::uint64_t, use> dropped;  // ends after the lock: it holds the user's constants
+    entry_ptr last;
     const std::lock_guard lock(mutex_);
-    by_hash_.clear();
     dropped.swap(entries_);
+    last.swap(latest_);
     traces_since_clear_ = 0;
   }
 
  private:
-  static bool serves(const entry& e, const typename E::place& place, const call_key<E>& key) {
-    if (!(e.place == place) || e.constants != key.constants || e.inputs.size() != key.inputs.size()) return false;
-    for (std::size_t i = 0; i < e.inputs.size(); ++i) {
-      if (!E::matches(e.inputs[i], *key.inputs[i])) return false;
-    }
-    return true;
-  }
+  struct use {
+    entry_ptr entry;
+    std::uint64_t last_use;
+  };
 
   // What differs from the call before; empty if there was none.
   std::string retrace_reason(const std::vector<call_detail>& description, const typename E::place& place) const {
-    if (entries_.empty()) return {};
-    return describe_retrace(entries_.front()->description, description, entries_.front()->place == place);
+    if (!latest_) return {};
+    return describe_retrace(latest_->description, description, latest_->key.place == place);
   }
 
+  // (A scan: it stands beside a trace, which costs a thousand times as much, and spares every hit the care of a list.)
   entry_ptr drop_least_recent() {
-    const auto last = std::prev(entries_.end());
-    const auto [begin, end] = by_hash_.equal_range((*last)->hash);
-    by_hash_.erase(std::find_if(begin, end, [&](const auto& known) { return known.second == last; }));
-    entry_ptr dropped = std::move(*last);
+    const auto last = std::min_element(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
+      return a.second.last_use < b.second.last_use;
+    });
+    entry_ptr dropped = std::move(last->second.entry);
     entries_.erase(last);
     return dropped;
   }
 
-  static std::uint64_t hash(const call_key<E>& key, const typename E::place& place) {
-    std::uint64_t seed = E::hash(std::hash<std::string>{}(key.constants), place);
-    for (const auto* array : key.inputs) seed = E::hash(seed, *array);
-    return seed;
-  }
-
   mutable std::mutex mutex_;
-  std::list<entry_ptr> entries_;  // the last used in front
-  std::unordered_multimap<std::uint64_t, typename std::list<entry_ptr>::iterator> by_hash_;
+  std::unordered_multimap<std::uint64_t, use> entries_;  // by hash
+  entry_ptr latest_;
+  std::uint64_t uses_ = 0;
+  std::atomic<std::size_t> hits_ = 0;
   compile_stats stats_;
   std::size_t traces_since_clear_ = 0;
   std::uint64_t last_trace_ = 0;

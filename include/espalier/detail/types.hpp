@@ -59,4 +59,11 @@ template <class Tree, class Leaf> ESPALIER_INLINE constexpr forwarded_leaf<Tree,
   return static_cast<forwarded_leaf<Tree, Leaf>>(leaf);
 }
 
+// Converts to what make() gives: a container that is given one constructs its element in place, without a move. Only for
+// aggregates, since a constructor that takes anything (mlx::core::array has one) would take it as it is.
+template <class T, class Make> struct in_place_maker {
+  Make& make;
+  ESPALIER_INLINE constexpr operator T() const { return make(); }
+};
+
 }  // namespace espalier::detail

@@ -13,10 +13,6 @@ struct mlx {
   using array = ::mlx::core::array;
   using plan = detail::mlx_plan;
 
-  struct signature {
-    ::mlx::core::Shape shape;
-    ::mlx::core::Dtype dtype;
-  };
   // MLX's streams belong to threads, so each thread traces for itself.
   struct place {
     int device_type;
@@ -26,24 +22,37 @@ struct mlx {
   };
 
   static place current_place();
-  static signature signature_of(const array& a) { return {a.shape(), a.dtype()}; }
-  // (A loop: for a few numbers the call of memcmp, which == becomes, costs more than they do.)
-  static bool matches(const signature& s, const array& a) {
-    const ::mlx::core::Shape& shape = a.shape();
-    if (s.dtype != a.dtype() || s.shape.size() != shape.size()) return false;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      if (s.shape[i] != shape[i]) return false;
-    }
-    return true;
+
+  // One word for dtype and rank, then the shape.
+  static void append_signature(std::vector<signature_word>& words, const array& a, bool shapeless) {
+    words.push_back(first_word(a));
+    if (shapeless) return;
+    for (const ::mlx::core::ShapeElem n : a.shape()) words.push_back(static_cast<signature_word>(n));
   }
-  static std::uint64_t hash(std::uint64_t seed, const array& a);
-  static std::uint64_t hash(std::uint64_t seed, const place& p);
+  // (A loop: for a few numbers the call of memcmp, which == becomes, costs more than they do.)
+  ESPALIER_INLINE static const signature_word* match_signature(const signature_word* words, const array& a,
+                                                               bool shapeless) {
+    if (*words++ != first_word(a)) return nullptr;
+    if (shapeless) return words;
+    for (const ::mlx::core::ShapeElem n : a.shape()) {
+      if (*words++ != static_cast<signature_word>(n)) return nullptr;
+    }
+    return words;
+  }
+  static std::string describe_signature(const array& a, bool shapeless);
+
   static bool transforming();
   static array blank() { return array(::mlx::core::Shape{}, ::mlx::core::float32, nullptr, {}); }
-  static plan record(std::span<const array* const> inputs, const array_function<array>& f) {
-    return plan::record(inputs, f);
+  static plan record(std::span<const array* const> inputs, const array_function<array>& f,
+                     const record_options& options) {
+    return plan::record(inputs, f, options);
   }
-  static std::optional<std::string> explain(const std::exception& failure);
+  static std::optional<std::string> explain(const std::exception& failure, std::span<const std::string> names);
+
+ private:
+  static signature_word first_word(const array& a) {
+    return static_cast<signature_word>(a.dtype().val()) << 16 | static_cast<signature_word>(a.ndim() + 1);
+  }
 };
 
 }  // namespace engines
