@@ -104,7 +104,7 @@ TEST_F(Compile, ShapesAndPlaceAreKeys) {
   counting::device = 1;
   twice(row({1, 2, 3}));
   EXPECT_EQ(counts().records, 3u);
-  EXPECT_EQ(twice.stats().last_retrace, "  the device or stream changed");
+  EXPECT_EQ(twice.stats().last_retrace, "  another device or stream (each thread has its own)");
   counting::device = 0;
   twice(row({1, 2, 3}));
   EXPECT_EQ(counts().records, 3u);
@@ -385,13 +385,13 @@ TEST_F(Compile, ExplainsTheLastRetrace) {
     int offset;
   };
   auto add = compile([](const batch& b) { return b.input + array(b.offset); });
-  EXPECT_TRUE(contains(add.explain(), "not called yet"));
+  EXPECT_TRUE(contains(add.explain(), "not traced yet"));
   add({array(1.0), 3});
-  EXPECT_TRUE(contains(add.explain(), "1 trace, 0 hits; the last trace was the first")) << add.explain();
+  EXPECT_TRUE(contains(add.explain(), "traces: 1, hits: 0; the last trace was a first one")) << add.explain();
   add({row({1, 2}), 4});
   add({row({3, 4}), 4});
   expect_in_order(add.explain(),
-                  {"2 traces, 1 hits", "arg0.input: counting[] became counting[2]", "arg0.offset: 3 became 4"});
+                  {"traces: 2, hits: 1", "arg0.input: counting[] became counting[2]", "arg0.offset: 3 became 4"});
 }
 
 TEST_F(Compile, OneShapelessTraceServesAllShapesOfARank) {
@@ -404,6 +404,34 @@ TEST_F(Compile, OneShapelessTraceServesAllShapesOfARank) {
   EXPECT_TRUE(contains(square.explain(), "arg0: counting of rank 1 became counting of rank 0")) << square.explain();
   EXPECT_EQ(square(row({5})).values(), std::vector<double>{25});
   EXPECT_EQ(counts().records, 2u);
+}
+
+// Each place has its own budget, and its own entry to try first.
+TEST_F(Compile, PlacesCountTheirTracesApart) {
+  auto add = compile<compile_options{.max_traces = 1}>([](const array& x, int n) { return x + array(n); });
+  for (int round = 0; round < 3; ++round) {
+    for (counting::device = 0; counting::device < 2; ++counting::device) EXPECT_EQ(add(array(1.0), 2).value(), 3.0);
+  }
+  counting::device = 1;
+  EXPECT_EQ(counts().records, 2u);
+  EXPECT_TRUE(contains(add.explain(), "another device or stream")) << add.explain();
+  expect_in_order(message_of<espalier::retrace_error>([&] { add(array(1.0), 3); }),
+                  {"max_traces = 1", "arg1: 2 became 3"});
+}
+
+TEST_F(Compile, ExplainsATraceThatHadBeenDropped) {
+  auto add = compile<compile_options{.max_entries = 1}>([](const array& x, int n) { return x + array(n); });
+  for (const int n : {1, 2, 1}) add(array(1.0), n);
+  EXPECT_TRUE(contains(add.explain(), "dropped to keep max_entries")) << add.explain();
+}
+
+TEST_F(Compile, CheckComparesWithThePlainCall) {
+  static double outside = 1.0;
+  auto scaled = compile<compile_options{.check = true}>([](const array& x) { return x * array(outside); });
+  outside = 2.0;
+  EXPECT_EQ(scaled(array(3.0)).value(), 6.0);
+  outside = 4.0;
+  EXPECT_THROW(scaled(array(3.0)), espalier::check_error);
 }
 
 // A value that several results share goes to each of them; an input to a result and to state that is assigned.

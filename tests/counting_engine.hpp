@@ -54,7 +54,7 @@ class array {
   // A node of an expression: data (`values`), a placeholder (neither values nor inputs), or an operation.
   struct node {
     shape_type shape;
-    std::vector<double> values;
+    std::optional<std::vector<double>> values;
     op operation = op::none;
     std::vector<array> inputs;
   };
@@ -64,14 +64,16 @@ class array {
       : node_(std::make_shared<const node>(node{std::move(shape), std::move(values), op::none, {}})) {}
   explicit array(std::shared_ptr<const node> n) : node_(std::move(n)) {}
 
-  static array placeholder(shape_type shape) { return array(std::move(shape), {}); }
+  static array placeholder(shape_type shape) {
+    return array(std::make_shared<const node>(node{std::move(shape), std::nullopt, op::none, {}}));
+  }
   static array blank() { return array(std::shared_ptr<const node>()); }
 
   const shape_type& shape() const { return node_->shape; }
-  bool has_values() const { return !node_->values.empty(); }
+  bool has_values() const { return node_->values.has_value(); }
   const std::vector<double>& values() const {
     if (!has_values()) throw no_value();
-    return node_->values;
+    return *node_->values;
   }
   double value() const { return values().at(0); }
 
@@ -113,7 +115,7 @@ inline array compute(op operation, const array& a, const array& b) {
 
 inline array apply(op operation, const array& a, const array& b) {
   if (traces_under_way > 0) {
-    return array(std::make_shared<const array::node>(array::node{common_shape(a, b), {}, operation, {a, b}}));
+    return array(std::make_shared<const array::node>(array::node{common_shape(a, b), std::nullopt, operation, {a, b}}));
   }
   ++counts().eager_ops;
   return compute(operation, a, b);
@@ -142,16 +144,16 @@ class plan {
                      const espalier::record_options&) {
     ++counts().records;
     plan made;
+    operands found;
     std::vector<array> placeholders;
     for (const array* input : inputs) {
       placeholders.push_back(array::placeholder(input->shape()));
-      made.found_.emplace(placeholders.back().id(), operand{from::input, placeholders.size() - 1});
+      found.emplace(placeholders.back().id(), operand{from::input, placeholders.size() - 1});
     }
     const trace_scope scope;
-    std::vector<operand> operands;
-    for (const array& output : f(placeholders)) operands.push_back(made.add(output));
-    for (const operand& o : operands) made.add_output(o);
-    made.found_.clear();
+    std::vector<operand> outputs;
+    for (const array& output : f(placeholders)) outputs.push_back(made.add(output, found));
+    for (const operand& o : outputs) made.add_output(o);
     return made;
   }
 
@@ -195,8 +197,10 @@ class plan {
     outputs_.push_back({o.source == from::input, static_cast<std::uint32_t>(index)});
   }
 
-  operand add(const array& a) {
-    if (const auto known = found_.find(a.id()); known != found_.end()) return known->second;
+  using operands = std::unordered_map<const array::node*, operand>;
+
+  operand add(const array& a, operands& found) {
+    if (const auto known = found.find(a.id()); known != found.end()) return known->second;
     operand made{};
     if (a.has_values()) {
       made = {from::constant, constants_.size()};
@@ -204,19 +208,18 @@ class plan {
     } else if (a.id()->operation == op::none) {
       throw no_value();  // the placeholder of another trace
     } else {
-      const operand left = add(a.id()->inputs[0]);
-      const operand right = add(a.id()->inputs[1]);
+      const operand left = add(a.id()->inputs[0], found);
+      const operand right = add(a.id()->inputs[1], found);
       made = {from::step, steps_.size()};
       steps_.push_back({a.id()->operation, left, right});
     }
-    found_.emplace(a.id(), made);
+    found.emplace(a.id(), made);
     return made;
   }
 
   std::vector<step> steps_;
   std::vector<array> constants_;
   std::vector<espalier::plan_output> outputs_;
-  std::unordered_map<const array::node*, operand> found_;
 };
 
 struct engine {
@@ -236,7 +239,7 @@ struct engine {
     if (*words++ != a.shape().size() + 1) return nullptr;
     if (shapeless) return words;
     for (const std::size_t n : a.shape()) {
-      if (*words++ != n) return nullptr;
+      if (*words++ != static_cast<espalier::signature_word>(n)) return nullptr;
     }
     return words;
   }
@@ -262,6 +265,7 @@ template <> inline constexpr bool espalier::is_leaf_type<counting::array> = true
 template <> struct espalier::array_traits<counting::array> {
   using engine = counting::engine;
   static bool differentiable(const counting::array&) { return true; }
+  static bool close(const counting::array& a, const counting::array& b) { return a.values() == b.values(); }
   static std::size_t elements(const counting::array& a) { return a.values().size(); }
   static std::size_t bytes(const counting::array& a) { return elements(a) * sizeof(double); }
 };

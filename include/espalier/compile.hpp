@@ -121,13 +121,14 @@ template <class Engine, compile_options Options, class F> class compiled_base {
   // Traces, hits and entries so far, over all argument types; the last retrace is that of the types traced last.
   compile_stats stats() const {
     compile_stats sum;
+    const any_slot* const last = traced_last();
     for (const any_slot* s = slots_->first(); s; s = s->next) {
       compile_stats one = s->stats();
       sum.traces += one.traces;
       sum.hits += one.hits;
       sum.entries += one.entries;
       sum.unoptimised += one.unoptimised;
-      if (s == traced_last()) sum.last_retrace = std::move(one.last_retrace);
+      if (s == last) sum.last_retrace = std::move(one.last_retrace);
     }
     return sum;
   }
@@ -136,13 +137,15 @@ template <class Engine, compile_options Options, class F> class compiled_base {
   std::string explain() const {
     const compile_stats s = stats();
     std::string text = callable_name<F>() + ": ";
-    if (s.traces == 0) return text + "not called yet";
-    text += std::to_string(s.traces) + (s.traces == 1 ? " trace, " : " traces, ") + std::to_string(s.hits) + " hits; ";
-    if (s.last_retrace.empty()) return text + "the last trace was the first of its argument types";
-    return text + "the last trace was needed because\n" + s.last_retrace;
+    if (compile_disabled()) return text + "runs as it is, since ESPALIER_DISABLE_COMPILE is set";
+    if (s.traces == 0) return text + "not traced yet";
+    text += "traces: " + std::to_string(s.traces) + ", hits: " + std::to_string(s.hits) + "; the last trace ";
+    if (s.last_retrace.empty()) return text + "was a first one: there was none of its argument types to compare with";
+    return text + "was needed because of\n" + s.last_retrace;
   }
 
-  // The graph that was traced last, as the engine optimised it: Graphviz text, for `dot -Tsvg`. Empty before a trace.
+  // The graph that was traced last, as the engine optimised it: Graphviz text, for `dot -Tsvg`. Empty before a trace, and
+  // if it was dropped.
   std::string to_dot() const {
     const any_slot* last = traced_last();
     return last ? last->to_dot() : std::string();
@@ -156,7 +159,7 @@ template <class Engine, compile_options Options, class F> class compiled_base {
  protected:
   // `inline_call` runs the function on the arguments as they were passed.
   template <class... Argument, class Inline>
-  auto call(types<Argument...>, Inline&& inline_call, Argument... arguments) {
+  auto call(types<Argument...>, Inline&& inline_call, Argument... arguments) const {
     using R = std::remove_cvref_t<decltype(inline_call())>;
     using result_tree = std::conditional_t<std::is_void_v<R>, std::tuple<>, R>;
     if constexpr (require_trees<F_tree>() && (require_trees<typename Argument::tree>() && ...) &&
@@ -184,13 +187,8 @@ template <class Engine, compile_options Options, class F> class compiled_base {
   }
 
  private:
-  template <class Call, class Cache, class... Argument> auto run(Cache& cache, Argument... arguments) {
-    Call call(function_, cache, arguments...);
-    if constexpr (Options.check) {
-      return call.run_checked();
-    } else {
-      return call.run();
-    }
+  template <class Call, class Cache, class... Argument> auto run(Cache& cache, Argument... arguments) const {
+    return Call(function_, cache, arguments...).run();
   }
 
   using F_tree = std::conditional_t<std::is_empty_v<F>, std::tuple<>, F>;
@@ -208,13 +206,15 @@ template <class Engine, compile_options Options, class F> class compiled_base {
     return last;
   }
 
-  F function_;
+  mutable F function_;  // changed only by operator()s that are not const
   std::unique_ptr<slot_list> slots_ = std::make_unique<slot_list>();
 };
 
 }  // namespace detail
 
-// A compiled function: movable, owns its traces. Of a callable with one signature it has exactly that signature.
+// A compiled function: movable, owns its traces. It is called as its callable is, const if that one is; of a callable with
+// one signature it has that signature (without default arguments). Any number of threads may call it at once, unless its
+// callable has fields that it changes.
 template <class Engine, compile_options Options, class F, class Parameters = typename detail::parameters_of<F>::type>
 class compiled : public detail::compiled_base<Engine, Options, F> {
  public:
@@ -222,16 +222,25 @@ class compiled : public detail::compiled_base<Engine, Options, F> {
 
   // The callable is generic: in-out is what it refuses as an rvalue.
   template <class... A>
-    requires std::is_invocable_v<F&, A...>
+    requires std::is_invocable_v<const F&, A...>
+  auto operator()(A&&... arguments) const {
+    return invoke(*this, arguments_of<A...>(), arguments...);
+  }
+  template <class... A>
+    requires(std::is_invocable_v<F&, A...> && !std::is_invocable_v<const F&, A...>)
   auto operator()(A&&... arguments) {
-    constexpr auto list = detail::generic_arguments<F, A...>(std::index_sequence_for<A...>{});
-    return invoke(list, arguments...);
+    return invoke(*this, arguments_of<A...>(), arguments...);
   }
 
  private:
-  template <class... Argument, class... T> auto invoke(detail::types<Argument...> list, T&... arguments) {
-    return this->call(
-        list, [&] { return this->function()(inline_argument<Argument>(arguments)...); }, Argument{arguments}...);
+  template <class... A> static consteval auto arguments_of() {
+    return detail::generic_arguments<F, A...>(std::index_sequence_for<A...>{});
+  }
+
+  template <class Self, class... Argument, class... T>
+  static auto invoke(Self& self, detail::types<Argument...> list, T&... arguments) {
+    return self.call(
+        list, [&] { return self.function()(inline_argument<Argument>(arguments)...); }, Argument{arguments}...);
   }
 
   // In-out state itself; of an input a copy, which `auto&&` may change.
@@ -251,11 +260,32 @@ class compiled<Engine, Options, F, detail::types<P...>> : public detail::compile
  public:
   using detail::compiled_base<Engine, Options, F>::compiled_base;
 
-  auto operator()(typename detail::passed_as<P>::type... arguments) {
+  auto operator()(typename detail::passed_as<P>::type... arguments) const
+    requires std::is_invocable_v<const F&, P...>
+  {
+    return invoke(*this, arguments...);
+  }
+  auto operator()(typename detail::passed_as<P>::type... arguments)
+    requires(!std::is_invocable_v<const F&, P...>)
+  {
+    return invoke(*this, arguments...);
+  }
+
+ private:
+  template <class Self>
+  static auto invoke(Self& self, std::add_lvalue_reference_t<typename detail::passed_as<P>::type>... arguments) {
     using list = detail::types<detail::argument<std::remove_cvref_t<P>, detail::is_in_out<P>>...>;
-    return this->call(
-        list{}, [&] { return this->function()(static_cast<P>(arguments)...); },
+    return self.call(
+        list{}, [&] { return self.function()(inline_argument<P>(arguments)...); },
         detail::argument<std::remove_cvref_t<P>, detail::is_in_out<P>>{arguments}...);
+  }
+
+  template <class Parameter, class T> static Parameter inline_argument(T& value) {
+    if constexpr (!std::is_reference_v<Parameter> && !std::is_copy_constructible_v<Parameter>) {
+      return detail::clone(value);
+    } else {
+      return static_cast<Parameter>(value);
+    }
   }
 };
 

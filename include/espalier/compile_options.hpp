@@ -17,21 +17,20 @@
 
 namespace espalier {
 
-// When to look for captures: arrays that a function reaches through globals, statics or pointers instead of its arguments,
-// and draws from the engine's global random state. A trace would keep them as they are, and replay them; they are named in
-// a trace_error. To find them the function runs twice to be traced. Not seen: arrays of which it reads only shape or value,
-// globals that are no arrays, and arrays on which no result depends.
-enum class capture_check : unsigned char {
-  debug,  // where NDEBUG is not defined
-  always,
-  never,
-};
+namespace detail {
+#ifdef NDEBUG
+constexpr bool debug_build = false;
+#else
+constexpr bool debug_build = true;
+#endif
+}  // namespace detail
 
-// Each counts for one list of argument types.
 struct compile_options {
-  // The most traces that may be needed; another one throws retrace_error. 0: any number. clear() starts anew.
+  // The most traces that may be needed for one list of argument types in one place (a device and stream; with MLX, each
+  // thread is one); another one throws retrace_error. 0: any number. clear() starts anew.
   std::size_t max_traces = 0;
-  // The most traces that are kept: of more, the least recently used is dropped. 0: any number.
+  // The most traces that are kept for one list of argument types, over all places: of more, the least recently used is
+  // dropped. 0: any number.
   std::size_t max_entries = 0;
   // Runs the function as it is beside every call, on copies, and throws check_error where results or state differ: for tests
   // and to find a function that is no function of its arguments. Evaluates both.
@@ -40,14 +39,17 @@ struct compile_options {
   // reads of shapes itself stays as it was in the trace, and the engine checks shapes no more: pass only what the function
   // accepts (`check` finds out). Throws trace_error where an operation cannot tell its shape.
   bool shapeless = false;
-  // Whether a trace looks for captured arrays first: see capture_check.
-  capture_check captures = capture_check::debug;
+  // Looks for captures before a trace is kept: arrays that the function reaches through globals, statics or pointers instead
+  // of its arguments, and draws from the engine's global random state. A trace would keep them as they are, and replay them;
+  // they are named in a trace_error. To find them the function runs twice. Not seen: arrays of which it reads only shape or
+  // value, globals that are no arrays, and arrays on which no result depends. On where NDEBUG is not defined.
+  bool check_captures = detail::debug_build;
 };
 
 // What a compiled function has done so far.
 struct compile_stats {
   std::size_t traces = 0;   // traces that were made
-  std::size_t hits = 0;     // calls that replayed a trace
+  std::size_t hits = 0;     // calls that found a trace
   std::size_t entries = 0;  // traces that are kept
   std::size_t unoptimised =
       0;                     // of these: replayed as the function built them, since the engine could not optimise them
@@ -95,14 +97,6 @@ struct compile_log {
   }
 };
 
-constexpr bool checks_captures(capture_check when) {
-#ifdef NDEBUG
-  return when == capture_check::always;
-#else
-  return when != capture_check::never;
-#endif
-}
-
 // Whether ESPALIER_DISABLE_COMPILE is set (to anything but 0): functions then run as they are. Read once.
 inline bool compile_disabled() {
   static const bool disabled = [] {
@@ -114,7 +108,8 @@ inline bool compile_disabled() {
 
 }  // namespace detail
 
-// Calls `hook` after every trace of any compiled function, on the thread that traced; an empty function ends it.
+// Calls `hook` after every trace of any compiled function, on the thread that traced; an empty function ends it. What the
+// hook throws, the call throws, though the trace is kept.
 inline void set_compile_log(std::function<void(const compile_event&)> hook) {
   detail::compile_log& log = detail::compile_log::instance();
   auto made = hook ? std::make_shared<const std::function<void(const compile_event&)>>(std::move(hook)) : nullptr;

@@ -37,13 +37,13 @@ struct plan_output {
 // An engine is a type (never constructed) with
 //   array       its array type: a leaf, with array_traits
 //   place       what else decides a trace: device, stream. `current_place()`
-//   plan        a trace that can be replayed. `record(inputs, f, options)` runs f on placeholders with the inputs'
-//               signatures, and throws what f throws; `plan.replay(inputs, values)` appends one call's values to an
+//   plan        a trace that can be replayed, from `E::record(inputs, f, options)`, which runs f on placeholders with the
+//               inputs' signatures, and throws what f throws. `plan.replay(inputs, values)` appends one call's values to an
 //               empty vector, `plan.num_values()` of them, and `plan.outputs()` says where the outputs are;
 //               `plan.optimised()`: false if it is as f built it. Several threads may replay one plan at once
 // and
-//   append_signature(words, a, shapeless)  appends an array's dtype and shape (shapeless: and rank), of any length, the
-//                       first word not 0, which marks the end of all
+//   append_signature(words, a, shapeless)  appends an array's dtype and shape, or if shapeless its dtype and rank: some
+//                       words, the first of them not 0, which marks the end of all
 //   match_signature(words, a, shapeless)   the word behind an array's signature, or null if another one stands there
 //   describe_signature(a, shapeless)       the same for people: "float32[3, 4]"
 //   transforming()      true inside a gradient, a vmap or another trace, where a compiled function runs as it is

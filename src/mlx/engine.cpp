@@ -51,12 +51,22 @@ std::optional<std::string> engines::mlx::explain(const std::exception& failure, 
   }
   if (const auto* captures = dynamic_cast<const detail::captures_arrays*>(&failure)) {
     std::string text = "uses arrays that are not its arguments, and that its trace would keep as they are now:";
-    for (const detail::captured_array& a : captures->arrays) text += "\n  " + a.to_string(names);
-    return text +
-           "\n  Pass them as arguments (to draw random numbers, a key). What is meant to stay as it is may be: "
-           "compile_options::captures.";
+    bool draws = false;
+    bool others = false;
+    for (const detail::captured_array& a : captures->arrays) {
+      text += "\n  " + a.to_string(names);
+      (a.from == detail::captured_array::origin::random_state ? draws : others) = true;
+    }
+    if (draws) text += "\n  To draw random numbers, pass a key: an array leaf that the caller changes.";
+    if (others) {
+      text +=
+          "\n  Pass them as arguments; if they are meant to be constants, also those that the function keeps in a "
+          "static, "
+          "compile with compile_options{.check_captures = false}.";
+    }
+    return text;
   }
-  if (dynamic_cast<const detail::escaped_array*>(&failure)) return "cannot be traced. " + what;
+  if (dynamic_cast<const detail::escaped_array*>(&failure)) return "cannot be traced: " + what;
   return std::nullopt;
 }
 

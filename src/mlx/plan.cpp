@@ -55,9 +55,9 @@ std::size_t checked_depth(const std::vector<mx::array>& inputs, const std::vecto
       [&](const mx::array& a) {
         if (!a.has_primitive() && a.status() == mx::array::Status::unscheduled) {
           throw escaped_array(
-              "espalier: a compiled function uses an array that has no value: it was made while another "
-              "function was traced, and kept after that. Return such an array from the traced function "
-              "instead of storing it.");
+              "it uses an array that has no value, since that was made while another function was traced, and kept "
+              "after "
+              "that. Return such an array from the traced function instead of storing it.");
         }
         found.insert(a.id());
       });
@@ -242,9 +242,17 @@ raw_trace trace_raw(std::span<const mx::array* const> inputs, const array_functi
 }
 
 // MLX's global random state of this thread. It cannot be read, but it can be copied, and what a copy draws is computed
-// from its key.
+// from its key. Restored at the end, unless what was drawn is to count.
 class saved_random_state {
  public:
+  saved_random_state() = default;
+  saved_random_state(const saved_random_state&) = delete;
+  saved_random_state& operator=(const saved_random_state&) = delete;
+  ~saved_random_state() {
+    if (!draws_count_) restore();
+  }
+
+  void let_draws_count() { draws_count_ = true; }
   void restore() const { mx::random::KeySequence::default_() = saved_; }
 
   bool has_key(const mx::array& a) const { return key_ && key_->id() == a.id(); }
@@ -261,6 +269,7 @@ class saved_random_state {
     return std::nullopt;
   }
 
+  bool draws_count_ = false;
   mx::random::KeySequence saved_ = mx::random::KeySequence::default_();
   std::optional<mx::array> key_ = key_of(saved_);
 };
@@ -298,17 +307,11 @@ std::vector<captured_array> shared_arrays(const raw_trace& first, const raw_trac
   return captured;
 }
 
-std::string list_captured(const std::vector<captured_array>& arrays) {
-  std::string text =
-      "espalier: a traced function uses arrays that are not its arguments; a trace keeps them as they are:";
-  for (const captured_array& a : arrays) text += "\n  " + a.to_string();
-  return text;
-}
-
 }  // namespace
 
 captures_arrays::captures_arrays(std::vector<captured_array> found)
-    : std::invalid_argument(list_captured(found)), arrays(std::move(found)) {}
+    : std::invalid_argument("espalier: a traced function uses arrays that are neither its inputs nor made by it"),
+      arrays(std::move(found)) {}
 
 std::string captured_array::to_string(std::span<const std::string> input_names) const {
   const std::string array = describe(shape, dtype) + " array";
@@ -338,7 +341,12 @@ mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_
     random_state->restore();
   }
 
-  const std::vector<mx::array> placeholders = placeholders_for(inputs);
+  // (One more than none: by their ids one sees whether MLX compiles, or just calls.)
+  std::vector<mx::array> placeholders = placeholders_for(inputs);
+  if (inputs.empty()) placeholders.push_back(mx::array(mx::Shape{}, mx::float32, nullptr, {}));
+  const auto without_extra = [&](const std::vector<mx::array>& x) {
+    return inputs.empty() ? std::vector<mx::array>{} : x;
+  };
 
   // MLX's optimiser recurses, 192 bytes a level on x86-64, and dies where the stack ends: deeper graphs stay
   // as they are.
@@ -347,8 +355,9 @@ mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_
 
   // The lambda captures, so MLX gives it a fresh id and erases its cache entry with `compiled` (after a throw
   // too).
-  const auto trace = [&](const std::vector<mx::array>& x) {
-    const bool compiling = x.empty() || x[0].id() != placeholders[0].id();
+  const auto trace = [&](const std::vector<mx::array>& traced) {
+    const bool compiling = traced[0].id() != placeholders[0].id();
+    const std::vector<mx::array> x = without_extra(traced);
     if (options.shapeless && !compiling) {
       throw std::invalid_argument(
           "espalier: a shapeless trace needs MLX's compilation, which is disabled. Enable it, or trace each shape by "
@@ -359,10 +368,8 @@ mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_
     if (first_run) {
       auto captured = shared_arrays(*first_run, {x, outputs}, inputs, *random_state);
       first_run.reset();
-      if (!captured.empty()) {
-        random_state->restore();
-        throw captures_arrays(std::move(captured));
-      }
+      if (!captured.empty()) throw captures_arrays(std::move(captured));
+      random_state->let_draws_count();
     }
     if (depth > max_depth && options.shapeless) {
       throw std::invalid_argument(
@@ -377,7 +384,8 @@ mlx_plan mlx_plan::record(std::span<const mx::array* const> inputs, const array_
   };
   const auto compiled = mx::compile(array_function<mx::array>(trace), options.shapeless);
   const auto outputs = compiled(placeholders);
-  return as_built ? *std::move(as_built) : recorder(placeholders).list(outputs, options.shapeless, true);
+  if (as_built) return *std::move(as_built);
+  return recorder(without_extra(placeholders)).list(outputs, options.shapeless, true);
 }
 
 // --- Replaying. ------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <variant>
@@ -462,6 +463,73 @@ TEST(Compile, RefusesArgumentsThatShareObjectsWithInOutState) {
   EXPECT_EQ(net.layers.size(), 3u);
 }
 
+// State without arrays is found by its address, wherever the other tree keeps it.
+TEST(Compile, RefusesStateThatIsAPartOfOtherState) {
+  struct counted {
+    std::vector<std::vector<int>> counts;
+    mx::array x;
+  };
+  auto step = compile([](counted& c, int& n) {
+    c.counts.push_back({n});
+    n += 1;
+  });
+  counted c{{{1, 2}, {3}}, mx::array(1.0f)};
+  expect_in_order(message_of<espalier::trace_error>([&] { step(c, c.counts[1][0]); }), {"arg0 and arg1 share objects"});
+  auto other_order = compile([](std::vector<int>& v, counted& k) {
+    v.push_back(1);
+    k.x = k.x + k.x;
+  });
+  EXPECT_THROW(other_order(c.counts[0], c), espalier::trace_error);
+  int n = 3;
+  step(c, n);
+  EXPECT_EQ(n, 4);
+  EXPECT_EQ(c.counts.size(), 3u);
+}
+
+// A tree of which every second unflatten of a traced call throws.
+struct fragile {
+  mx::array x;
+  explicit fragile(mx::array value) : x(std::move(value)) {}
+  static inline bool breaks = false;
+  auto tree_children() const { return std::tie(x); }
+  static fragile tree_unflatten(std::tuple<>, const mx::array& value) {
+    if (breaks) throw std::runtime_error("unflatten broke");
+    return fragile(value);
+  }
+};
+
+TEST(Compile, NothingIsHalfChangedWhereAResultCannotBeMade) {
+  auto step = compile([](mx::array& a, fragile& f) {
+    f = fragile(f.x + a);
+    a = a + a;
+  });
+  mx::array a(1.0f);
+  fragile f(mx::array(2.0f));
+  step(a, f);
+  EXPECT_EQ(value_of(a), 2.0f);
+  EXPECT_EQ(value_of(f.x), 3.0f);
+  fragile::breaks = true;
+  EXPECT_THROW(step(a, f), std::runtime_error);
+  fragile::breaks = false;
+  EXPECT_EQ(value_of(a), 2.0f);
+  EXPECT_EQ(value_of(f.x), 3.0f);
+}
+
+TEST(Compile, AConstFunctionCanBeCalled) {
+  const auto twice = compile([](const mx::array& x) { return x + x; });
+  EXPECT_EQ(value_of(twice(mx::array(2.0f))), 4.0f);
+  const auto generic = compile([](const auto& x) { return x + x; });
+  EXPECT_EQ(value_of(generic(mx::array(2.0f))), 4.0f);
+}
+
+TEST(Compile, TakesTreesByValueThatCannotBeCopied) {
+  struct owner {
+    std::unique_ptr<mx::array> x;
+  };
+  auto twice = compile([](owner o) { return *o.x + *o.x; });
+  EXPECT_EQ(value_of(twice(owner{std::make_unique<mx::array>(2.0f)})), 4.0f);
+}
+
 TEST(Compile, GenericCallablesTakeTreesThatCannotBeCopied) {
   struct owner {
     std::unique_ptr<mx::array> x;
@@ -504,7 +572,7 @@ TEST(Compile, AnArrayThatEscapesATraceIsAnError) {
 
 // --- Captures. -------------------------------------------------------------------------------------------------------
 
-constexpr compile_options checks_captures{.captures = espalier::capture_check::always};
+constexpr compile_options checks_captures{.check_captures = true};
 
 model* global_model = nullptr;
 mx::array* global_array = nullptr;
@@ -533,7 +601,7 @@ TEST(Compile, FindsDrawsFromTheGlobalRandomState) {  // CASES 17
   const mx::array expected = mx::random::normal({2});
   mx::random::seed(3);
   expect_in_order(message_of<espalier::trace_error>([&] { noisy(mx::zeros({2})); }),
-                  {"the key of MLX's global random state", "used by RandomBits", "to draw random numbers, a key"});
+                  {"the key of MLX's global random state", "used by RandomBits", "To draw random numbers, pass a key"});
   EXPECT_TRUE(mx::array_equal(mx::random::normal({2}), expected).item<bool>()) << "the failed call drew";
 
   auto keyed = compile<checks_captures>(
@@ -547,8 +615,7 @@ TEST(Compile, FindsDrawsFromTheGlobalRandomState) {  // CASES 17
 TEST(Compile, WhatIsMeantToStayMayBeCaptured) {
   mx::array table = mx::ones({2});
   global_array = &table;
-  auto f = compile<compile_options{.captures = espalier::capture_check::never}>(
-      [](const mx::array& x) { return x + *global_array; });
+  auto f = compile<compile_options{.check_captures = false}>([](const mx::array& x) { return x + *global_array; });
   EXPECT_EQ(value_of(mx::sum(f(mx::zeros({2})))), 2.0f);
 }
 

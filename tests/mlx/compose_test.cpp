@@ -20,7 +20,7 @@ using espalier::compile_options;
 namespace {
 
 // For functions that count their runs.
-constexpr compile_options runs_once{.captures = espalier::capture_check::never};
+constexpr compile_options runs_once{.check_captures = false};
 
 using unary = std::function<mx::array(const mx::array&)>;
 using function_of_arrays = std::function<std::vector<mx::array>(const std::vector<mx::array>&)>;

@@ -123,6 +123,9 @@ template <class F, std::size_t I, class... A> consteval bool overloaded_on_const
 template <class F, std::size_t I, class... A> consteval bool generic_in_out() {
   using P = std::tuple_element_t<I, std::tuple<A...>>;
   if constexpr (!is_in_out<P>) {
+    static_assert(!refuses_rvalue<F, I, A...>(),
+                  "espalier: compile: the callable takes in-out state (auto&) where a const or temporary argument is "
+                  "passed, which is an input. Take inputs as const auto&, or pass an lvalue that is not const");
     return false;
   } else if constexpr (refuses_rvalue<F, I, A...>()) {
     return true;

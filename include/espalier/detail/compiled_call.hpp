@@ -86,37 +86,36 @@ struct output_origin {
   bool moved;
 };
 
-// Where the arrays of a copied tree come from: the origins say which of the sources, in order; or, if `to` is given, the
-// tree's own go there and blank ones take their place. (One type for all copies, so that each tree type's copy is compiled
-// once.)
-template <class E> struct array_exchange {
+// Takes the arrays out of a tree that is copied: the copy gets blank ones.
+template <class E> struct array_taker {
+  std::vector<typename E::array>& arrays;
+
+  typename E::array operator()(const typename E::array& a) {
+    arrays.push_back(a);
+    return E::blank();
+  }
+};
+
+// Gives a tree that is copied other arrays: the sources that the origins name, in order.
+template <class E> struct array_giver {
   using array = typename E::array;
 
   const output_origin* next;
   const array* const* sources;
-  std::vector<array>* to = nullptr;
 
-  ESPALIER_INLINE array operator()(const array& a) {
-    if (to) return take(a);
+  ESPALIER_INLINE array operator()(const array&) {
     const output_origin origin = *next++;
     const array& source = *sources[origin.index];
     if (origin.moved) return std::move(const_cast<array&>(source));  // a value, or a tracer: never the caller's
     return source;
   }
-
- private:
-  // (Not inlined: its frame would cost every array of a replay.)
-  [[gnu::noinline]] array take(const array& a) {
-    to->push_back(a);
-    return E::blank();
-  }
 };
 
-// A copy of a tree with its arrays exchanged.
-template <class E, class T> T with_arrays(const T& tree, array_exchange<E>& arrays) {
-  auto leaf = [&arrays]<class L>(type_tag<L>, const auto&, const L& value) ESPALIER_INLINE_LAMBDA -> L {
+// A copy of a tree whose arrays are what `exchange` makes of them.
+template <class E, class T, class Exchange> T with_arrays(const T& tree, Exchange& exchange) {
+  auto leaf = [&exchange]<class L>(type_tag<L>, const auto&, const L& value) ESPALIER_INLINE_LAMBDA -> L {
     if constexpr (std::is_same_v<L, typename E::array>) {
-      return arrays(value);
+      return exchange(value);
     } else {
       return value;
     }
@@ -203,8 +202,18 @@ struct argument_extent {
   bool in_out;
 };
 
-// The first two arguments that share objects although one of them is in-out state, or {0, 0}. Trees nest or are apart,
-// so one leaf of each tells.
+// Whether an object is a tree, or a node or leaf of it.
+template <class T> bool holds_object(const T& tree, const void* object) {
+  if (static_cast<const void*>(std::addressof(tree)) == object) return true;
+  bool found = false;
+  if constexpr (kind_of<T> != node_kind::leaf) {
+    for_each_child([&](const auto&, const auto& child) { found = found || holds_object(child, object); }, tree);
+  }
+  return found;
+}
+
+// The first two arguments that share objects although one of them is in-out state, or {0, 0}. Trees nest or are apart, so
+// that of a tree with arrays, one of them tells.
 template <class Array>
 std::pair<std::size_t, std::size_t> shared_arguments(std::span<const argument_extent> arguments,
                                                      std::span<const Array* const> inputs) {
@@ -245,6 +254,15 @@ template <class E, compile_options Options, class F, class R, class... Argument>
       : function_(function), arguments_(arguments...), cache_(cache) {}
 
   R run() {
+    if constexpr (Options.check) {
+      return run_checked();
+    } else {
+      return run_compiled();
+    }
+  }
+
+ private:
+  R run_compiled() {
     const entry_ptr entry = find_or_trace();
     const results& made = *static_cast<const results*>(entry->results.get());
     std::vector<array> values;
@@ -263,33 +281,33 @@ template <class E, compile_options Options, class F, class R, class... Argument>
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (compare<E>(differences, argument_name(I), std::get<I>(plain), std::get<I>(arguments_).value), ...);
       }(all_arguments);
-      if (!differences.empty()) {
-        throw check_error("espalier: compile: " + callable_name<F>() +
-                              " gives other results compiled than as it is (expected: as it is). Does it read or write "
-                              "anything but its arguments?",
-                          std::move(differences));
-      }
+      if (differences.empty()) return;
+      throw check_error("espalier: compile: " + callable_name<F>() +
+                            " gives other results compiled than as it is (expected: as it is). " +
+                            (Options.shapeless ? "Does it use a shape as a number, which a shapeless trace keeps, or "
+                                                 "read or write anything but its arguments?"
+                                               : "Does it read or write anything but its arguments?"),
+                        std::move(differences));
     };
     if constexpr (std::is_void_v<R>) {
       call_function(plain);
-      run();
+      run_compiled();
       compare_state();
     } else {
       const R expected = call_function(plain);
-      R value = run();
+      R value = run_compiled();
       compare<E>(differences, "result", expected, value);
       compare_state();
       return value;
     }
   }
 
- private:
   // --- The key. ------------------------------------------------------------------------------------------------------
 
   // The entry used last is compared while the arguments are read; only if it does not serve, the key is made and looked up.
   entry_ptr find_or_trace() {
     const typename E::place place = E::current_place();
-    entry_ptr entry = cache_.latest();
+    entry_ptr entry = cache_.latest(place);
     input_reader<E, Options.shapeless> reader{inputs_, nullptr};
     if (entry) {
       inputs_.resize(entry->num_inputs);
@@ -298,8 +316,7 @@ template <class E, compile_options Options, class F, class R, class... Argument>
     read_arguments(reader);
     byte_sink constants;
     std::apply([&](auto&... a) { (encode_constants<E>(constants, a.value), ...); }, arguments_);
-    if (reader.expected && *reader.expected == 0 && entry->key.place == place &&
-        entry->key.constants == constants.bytes) {
+    if (reader.expected && *reader.expected == 0 && entry->key.constants == constants.bytes) {
       cache_.count_hit();
       return entry;
     }
@@ -324,13 +341,29 @@ template <class E, compile_options Options, class F, class R, class... Argument>
     inputs_.resize(reader.count);
     if constexpr ((Argument::in_out || ...) && sizeof...(Argument) > 1) {
       const auto [first, second] = shared_arguments<array>(extents_, inputs_);
-      if (second > 0) {
-        throw trace_error("espalier: compile: " + callable_name<F>() + ": " + argument_name(first) + " and " +
-                          argument_name(second) +
-                          " share objects, and one of them is in-out state: what the other is "
-                          "after the call has no meaning. Pass them as one tree, or a copy");
-      }
+      if (second > 0) refuse_shared(first, second);
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (refuse_inside_another<I>(), ...); }(all_arguments);
     }
+  }
+
+  // In-out state without arrays is looked for by its address. (Of an input without arrays the call takes a copy.)
+  template <std::size_t I> void refuse_inside_another() const {
+    if constexpr (std::tuple_element_t<I, std::tuple<Argument...>>::in_out) {
+      if (extents_[I].first_input != extents_[I].last_input) return;
+      const auto look_in = [&]<std::size_t J>(index<J>) {
+        if (I != J && holds_object(std::get<J>(arguments_).value, extents_[I].begin)) {
+          refuse_shared(std::min(I, J), std::max(I, J));
+        }
+      };
+      [&]<std::size_t... J>(std::index_sequence<J...>) { (look_in(index<J>{}), ...); }(all_arguments);
+    }
+  }
+
+  [[noreturn]] static void refuse_shared(std::size_t first, std::size_t second) {
+    throw trace_error("espalier: compile: " + callable_name<F>() + ": " + argument_name(first) + " and " +
+                      argument_name(second) +
+                      " share objects, and one of them is in-out state: what the other is "
+                      "after the call has no meaning. Pass them as one tree, or a copy");
   }
 
   static std::string argument_name(std::size_t position) {
@@ -357,7 +390,7 @@ template <class E, compile_options Options, class F, class R, class... Argument>
   entry_ptr trace(call_key<E> key) {
     const auto begin = std::chrono::steady_clock::now();
     std::vector<call_detail> description = describe();
-    cache_.allow_trace(Options.max_traces, callable_name<F>(), description);
+    cache_.allow_trace(Options.max_traces, key, callable_name<F>(), description);
 
     std::optional<traced_run> run;
     typename E::plan plan = [&] {
@@ -367,7 +400,7 @@ template <class E, compile_options Options, class F, class R, class... Argument>
                            run.emplace();
                            return run_traced(tracers, *run);
                          },
-                         {Options.shapeless, checks_captures(Options.captures)});
+                         {Options.shapeless, Options.check_captures});
       } catch (const std::exception& failure) {
         const std::optional<std::string> why = E::explain(failure, input_names());
         if (!why) throw;
@@ -375,12 +408,12 @@ template <class E, compile_options Options, class F, class R, class... Argument>
       }
     }();
     find_origins(*run, plan);
-    entry_ptr entry =
+    auto [entry, reason] =
         cache_.insert({std::move(key), inputs_.size(), std::move(plan), std::move(run->made), std::move(description)},
                       Options.max_entries);
     if (const auto log = compile_log::instance().get()) {
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      (*log)({callable_name<F>(), cache_.stats().last_retrace, seconds.count()});
+      (*log)({callable_name<F>(), std::move(reason), seconds.count()});
     }
     return entry;
   }
@@ -417,12 +450,12 @@ template <class E, compile_options Options, class F, class R, class... Argument>
       each_once.push_back({static_cast<std::uint32_t>(sources.size()), true});
       sources.push_back(&input);
     }
-    array_exchange<E> from_tracers{each_once.data(), sources.data()};
+    array_giver<E> from_tracers{each_once.data(), sources.data()};
     copies traced =
         std::apply([&](auto&... a) { return copies{with_arrays<E>(a.value, from_tracers)...}; }, arguments_);
 
     std::vector<array> outputs;
-    array_exchange<E> to_outputs{nullptr, nullptr, &outputs};
+    array_taker<E> to_outputs{outputs};
     if constexpr (std::is_void_v<R>) {
       call_function(traced);
     } else {
@@ -441,13 +474,13 @@ template <class E, compile_options Options, class F, class R, class... Argument>
   // The arrays that the function left in one argument.
   template <class A, class Tree>
   static void take_state(const A& before, const Tree& after, const argument_extent& extent, left_in<Tree>& left,
-                         array_exchange<E>& to_outputs, std::vector<in_place_leaf>& in_place) {
+                         array_taker<E>& to_outputs, std::vector<in_place_leaf>& in_place) {
     if constexpr (A::in_out) {
       byte_sink constants_before;
       byte_sink constants_after;
       encode_constants<E>(constants_before, before.value);
       encode_constants<E>(constants_after, after);
-      std::size_t output = to_outputs.to->size();
+      std::size_t output = to_outputs.arrays.size();
       Tree blank = with_arrays<E>(after, to_outputs);
       if (has_rebuilt_only<Tree> || constants_before.bytes != constants_after.bytes) {
         left.rebuilt.emplace(std::move(blank));
@@ -464,11 +497,13 @@ template <class E, compile_options Options, class F, class R, class... Argument>
   void find_origins(traced_run& run, const typename E::plan& plan) const {
     results& made = *run.made;
     std::size_t sources = inputs_.size() + plan.num_values();
+    std::vector<output_origin> assigned;  // come after all that is made
     auto in_place = run.in_place.begin();
     const std::span<const plan_output> outputs = plan.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const auto [is_input, index] = outputs[i];
-      if (in_place != run.in_place.end() && in_place->output == i) {
+      const bool is_assigned = in_place != run.in_place.end() && in_place->output == i;
+      if (is_assigned) {
         const in_place_leaf leaf = *in_place++;
         if (is_input && index == leaf.input) continue;
         leaf.assigned->push_back(leaf.input);
@@ -478,8 +513,9 @@ template <class E, compile_options Options, class F, class R, class... Argument>
         made.kept_inputs.push_back(index);
         source = sources++;
       }
-      made.origins.push_back({static_cast<std::uint32_t>(source), false});
+      (is_assigned ? assigned : made.origins).push_back({static_cast<std::uint32_t>(source), false});
     }
+    made.origins.insert(made.origins.end(), assigned.begin(), assigned.end());
     std::vector<bool> used(sources);
     for (auto origin = made.origins.rbegin(); origin != made.origins.rend(); ++origin) {
       origin->moved = origin->index >= inputs_.size() && !used[origin->index];
@@ -501,37 +537,51 @@ template <class E, compile_options Options, class F, class R, class... Argument>
     return static_cast<call_type<std::tuple_element_t<I, std::tuple<Argument...>>>>(std::get<I>(traced));
   }
 
-  // Hands the arrays of a replay to the caller and to the in-out arguments. Nothing here throws but for want of memory.
+  // Hands the arrays of a replay to the caller and to the in-out arguments. First everything is made that may throw (users'
+  // constructors, for want of memory); then the arguments are changed.
   R deliver(const results& made) {
-    array_exchange<E> arrays{made.origins.data(), inputs_.data()};
-    const auto rebind_state = [&] {
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (rebind(std::get<I>(arguments_), std::get<I>(made.left), arrays), ...);
-      }(all_arguments);
-    };
+    array_giver<E> arrays{made.origins.data(), inputs_.data()};
     if constexpr (std::is_void_v<R>) {
-      rebind_state();
+      change_state(made, arrays);
     } else if constexpr (std::is_same_v<R, array>) {
       array value = arrays(*made.value);
-      rebind_state();
+      change_state(made, arrays);
       return value;
     } else {
       R value = with_arrays<E>(*made.value, arrays);
-      rebind_state();
+      change_state(made, arrays);
       return value;
     }
   }
 
-  template <class A, class Tree> void rebind(A& argument, const left_in<Tree>& left, array_exchange<E>& arrays) {
+  void change_state(const results& made, array_giver<E>& arrays) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      // Braces: in order.
+      std::tuple rebuilt{rebuild_state(std::get<I>(arguments_), std::get<I>(made.left), arrays)...};
+      (assign_state(std::get<I>(arguments_), std::get<I>(made.left), std::get<I>(rebuilt), arrays), ...);
+    }(all_arguments);
+  }
+
+  template <class A, class Tree>
+  static auto rebuild_state(const A&, const left_in<Tree>& left, array_giver<E>& arrays) {
     if constexpr (A::in_out) {
-      if (left.rebuilt) {
-        replace(argument.value, with_arrays<E>(*left.rebuilt, arrays));
-      } else {
-        // The inputs of in-out arguments are leaves of objects that are not const.
-        for (const std::size_t input : left.assigned) {
-          array& leaf = *const_cast<array*>(inputs_[input]);
-          leaf = arrays(leaf);
-        }
+      return left.rebuilt ? std::make_unique<Tree>(with_arrays<E>(*left.rebuilt, arrays)) : nullptr;
+    } else {
+      return nullptr;
+    }
+  }
+
+  template <class A, class Tree, class Rebuilt>
+  void assign_state(A& argument, const left_in<Tree>& left, Rebuilt& rebuilt, array_giver<E>& arrays) {
+    if constexpr (A::in_out) {
+      if (rebuilt) {
+        replace(argument.value, std::move(*rebuilt));
+        return;
+      }
+      // The inputs of in-out arguments are leaves of objects that are not const.
+      for (const std::size_t input : left.assigned) {
+        array& leaf = *const_cast<array*>(inputs_[input]);
+        leaf = arrays(leaf);
       }
     }
   }

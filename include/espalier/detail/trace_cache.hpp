@@ -1,5 +1,5 @@
 // The entries of one compiled function for one list of argument types: what a call looks up, and what a trace leaves
-// behind. Depends on the engine, never on the user's types; an engine's library instantiates it once.
+// behind. Depends on the engine, never on the user's types: an engine's library may instantiate it once.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -46,8 +47,13 @@ template <class E> struct call_key {
   }
 };
 
+// Counts traces over all caches, to tell which was made last.
+inline std::atomic<std::uint64_t> traces_everywhere = 0;
+
 template <class E> class trace_cache {
  public:
+  using place = typename E::place;
+
   struct entry {
     call_key<E> key;
     std::size_t num_inputs;
@@ -57,10 +63,11 @@ template <class E> class trace_cache {
   };
   using entry_ptr = std::shared_ptr<const entry>;
 
-  // The entry that was used last, or null: the one to try first.
-  entry_ptr latest() const {
+  // The entry that was used last in this place, or null: the one to try first.
+  entry_ptr latest(const place& here) const {
     const std::lock_guard lock(mutex_);
-    return latest_;
+    const auto known = find_place(here);
+    return known == places_.end() ? nullptr : known->latest;
   }
   void count_hit() { hits_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -70,42 +77,51 @@ template <class E> class trace_cache {
     const std::lock_guard lock(mutex_);
     const auto [begin, end] = entries_.equal_range(hash);
     for (auto it = begin; it != end; ++it) {
-      if (!(it->second.entry->key == key)) continue;
-      it->second.last_use = ++uses_;
-      latest_ = it->second.entry;
+      use& found = it->second;
+      if (!(found.entry->key == key)) continue;
+      found.last_use = ++uses_;
+      find_place(key.place)->latest = found.entry;
       count_hit();
-      return latest_;
+      return found.entry;
     }
     return nullptr;
   }
 
-  // To be called before a trace: throws retrace_error if there would be more traces since the last clear() than
-  // `max_traces` (0: any number), naming what changed.
-  void allow_trace(std::size_t max_traces, const std::string& function, const std::vector<call_detail>& description) {
+  // To be called before a trace: throws retrace_error if there would be more traces in this place since the last clear()
+  // than `max_traces` (0: any number), naming what changed.
+  void allow_trace(std::size_t max_traces, const call_key<E>& key, const std::string& function,
+                   const std::vector<call_detail>& description) {
     const std::lock_guard lock(mutex_);
-    if (max_traces != 0 && traces_since_clear_ >= max_traces) {
-      throw retrace_error("espalier: compile: " + function + " has " + std::to_string(traces_since_clear_) +
-                          " traces, which is its max_traces, and this call needs another one:\n" +
-                          retrace_reason(description, E::current_place()) +
-                          "\n  Keep what changes out of the key (make a number an array leaf), or raise max_traces");
-    }
+    const auto here = find_place(key.place);
+    if (max_traces == 0 || here == places_.end() || here->traces < max_traces) return;
+    throw retrace_error("espalier: compile: " + function + " has max_traces = " + std::to_string(max_traces) +
+                        ", and this call needs another trace:\n" + retrace_reason(key, description) +
+                        "\n  Keep what changes out of the key (make a number an array leaf), or raise max_traces");
   }
 
+  struct insertion {
+    entry_ptr kept;
+    std::string reason;  // what differed from the call before, by key path
+  };
+
   // Keeps a new trace; of more than `max_entries` (0: any number) the least recently used is dropped.
-  entry_ptr insert(entry made, std::size_t max_entries) {
+  insertion insert(entry made, std::size_t max_entries) {
     const std::uint64_t hash = made.key.hash();
     auto kept = std::make_shared<const entry>(std::move(made));
     entry_ptr dropped, before;  // end after the lock: they hold the user's constants
     const std::lock_guard lock(mutex_);
-    ++stats_.traces;
-    ++traces_since_clear_;
-    static std::atomic<std::uint64_t> traces_everywhere = 0;
-    last_trace_ = ++traces_everywhere;
-    stats_.last_retrace = retrace_reason(kept->description, kept->key.place);
+    std::string reason = retrace_reason(kept->key, kept->description);
+    auto here = find_place(kept->key.place);
+    if (here == places_.end()) here = places_.insert(here, {kept->key.place, nullptr, 0});
     if (max_entries != 0 && entries_.size() >= max_entries) dropped = drop_least_recent();
     entries_.emplace(hash, use{kept, ++uses_});
-    before = std::exchange(latest_, kept);
-    return kept;
+    before = std::exchange(here->latest, kept);
+    ++here->traces;
+    ++stats_.traces;
+    last_trace_ = ++traces_everywhere;
+    traced_last_ = kept;
+    stats_.last_retrace = reason;
+    return {std::move(kept), std::move(reason)};
   }
 
   compile_stats stats() const {
@@ -117,9 +133,13 @@ template <class E> class trace_cache {
     return result;
   }
 
-  // The graph of the trace used last, as Graphviz; empty if there is none, or the engine's plans cannot be drawn.
+  // The graph that was traced last, as Graphviz; empty if it is not kept, or the engine's plans cannot be drawn.
   std::string to_dot() const {
-    const entry_ptr last = latest();
+    entry_ptr last;
+    {
+      const std::lock_guard lock(mutex_);
+      last = traced_last_.lock();
+    }
     if constexpr (requires(const typename E::plan& plan) { plan.to_dot(); }) {
       if (last) return last->plan.to_dot();
     }
@@ -133,12 +153,12 @@ template <class E> class trace_cache {
   }
 
   void clear() {
-    std::unordered_multimap<std::uint64_t, use> dropped;  // ends after the lock: it holds the user's constants
-    entry_ptr last;
+    std::unordered_multimap<std::uint64_t, use> dropped;  // these end after the lock: they hold the user's constants
+    std::vector<place_state> places;
     const std::lock_guard lock(mutex_);
     dropped.swap(entries_);
-    last.swap(latest_);
-    traces_since_clear_ = 0;
+    places.swap(places_);
+    dropped_keys_.clear();
   }
 
  private:
@@ -146,18 +166,42 @@ template <class E> class trace_cache {
     entry_ptr entry;
     std::uint64_t last_use;
   };
+  struct place_state {
+    typename E::place where;
+    entry_ptr latest;
+    std::size_t traces;
+  };
 
-  // What differs from the call before; empty if there was none.
-  std::string retrace_reason(const std::vector<call_detail>& description, const typename E::place& place) const {
-    if (!latest_) return {};
-    return describe_retrace(latest_->description, description, latest_->key.place == place);
+  // (A handful: a device's streams, and with MLX those of each thread.)
+  auto find_place(const place& here) const {
+    return std::find_if(places_.begin(), places_.end(), [&](const place_state& p) { return p.where == here; });
+  }
+  auto find_place(const place& here) {
+    return std::find_if(places_.begin(), places_.end(), [&](const place_state& p) { return p.where == here; });
+  }
+
+  // What differs from the call before: in this place, or else in another; empty if there was none.
+  std::string retrace_reason(const call_key<E>& key, const std::vector<call_detail>& description) const {
+    if (dropped_keys_.contains(key.hash())) return "  its trace was dropped to keep max_entries";
+    const auto here = find_place(key.place);
+    const auto before = here == places_.end() ? places_.begin() : here;
+    if (before == places_.end() || !before->latest) return {};
+    return describe_retrace(before->latest->description, description, before == here);
   }
 
   // (A scan: it stands beside a trace, which costs a thousand times as much, and spares every hit the care of a list.)
   entry_ptr drop_least_recent() {
-    const auto last = std::min_element(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
-      return a.second.last_use < b.second.last_use;
-    });
+    const auto holder = [&](const use& u) {
+      return std::find_if(places_.begin(), places_.end(), [&](const place_state& p) { return p.latest == u.entry; });
+    };
+    // A place's latest entry is in use, however often: hits do not touch last_use.
+    const auto age = [&](const auto& kept) {
+      return std::pair(holder(kept.second) != places_.end(), kept.second.last_use);
+    };
+    const auto last = std::min_element(entries_.begin(), entries_.end(),
+                                       [&](const auto& a, const auto& b) { return age(a) < age(b); });
+    if (const auto where = holder(last->second); where != places_.end()) where->latest = nullptr;
+    if (dropped_keys_.size() < 1024) dropped_keys_.insert(last->first);
     entry_ptr dropped = std::move(last->second.entry);
     entries_.erase(last);
     return dropped;
@@ -165,11 +209,12 @@ template <class E> class trace_cache {
 
   mutable std::mutex mutex_;
   std::unordered_multimap<std::uint64_t, use> entries_;  // by hash
-  entry_ptr latest_;
+  std::vector<place_state> places_;
+  std::unordered_set<std::uint64_t> dropped_keys_;  // hashes, for messages
+  std::weak_ptr<const entry> traced_last_;
   std::uint64_t uses_ = 0;
   std::atomic<std::size_t> hits_ = 0;
   compile_stats stats_;
-  std::size_t traces_since_clear_ = 0;
   std::uint64_t last_trace_ = 0;
 };
 
@@ -193,11 +238,12 @@ inline std::string describe_retrace(const std::vector<call_detail>& before, cons
   for (const call_detail& d : before) {
     if (old.contains(d.path)) line(d.path, d.text, "nothing");
   }
-  if (!same_place) text += (text.empty() ? "  " : "\n  ") + std::string("the device or stream changed");
+  if (!same_place)
+    text += (text.empty() ? "  " : "\n  ") + std::string("another device or stream (each thread has its own)");
   if (text.empty()) {
-    text = "  a constant changed that has no text:";
+    text = "  a constant changed in a way that its text does not show";
     for (const call_detail& d : now) {
-      if (d.text == "…") text += " " + d.path;
+      if (d.text == "…") text += ", " + d.path;
     }
   }
   return text;

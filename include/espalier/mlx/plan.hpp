@@ -65,7 +65,8 @@ class mlx_plan {
   // left behind then. Costs one trace and optimisation by MLX, and two walks of the graph.
   //
   // If check_captures, f runs once before that, from the same random state, and captures_arrays is thrown if the graphs of
-  // both runs share arrays that are not the inputs' placeholders; MLX's random state of this thread is then as it was. The
+  // both runs share arrays that are not the inputs' placeholders. MLX's random state of this thread is then as it was; that
+  // run never counts. The
   // first that is reached from an output stands for what is behind it. It cannot see: arrays of which f reads only the shape
   // or, by item() and the like, the value; globals that are no arrays, and arrays that f makes of them in each run; arrays
   // that the outputs do not depend on, or only through a custom gradient's rule that was not applied; which of several
@@ -74,6 +75,7 @@ class mlx_plan {
   static mlx_plan record(std::span<const mx::array* const> inputs, const array_function<mx::array>& f,
                          const record_options& options = {});
 
+  // What a plan is made of, for tests and figures.
   std::size_t num_inputs() const { return num_inputs_; }
   std::size_t num_steps() const { return steps_.size(); }
 
@@ -87,8 +89,8 @@ class mlx_plan {
   // How many values a replay gives.
   std::size_t num_values() const { return num_values_ + constant_outputs_.size(); }
 
-  // Builds the graph of one call: appends its values to `values`, which is empty. Those that are no outputs are without an
-  // array afterwards. Evaluates nothing and keeps no reference to inputs or values, so MLX can donate an input's buffer as
+  // Builds the graph of one call: appends its values to `values`, which is empty. Some of those that are no outputs are without
+  // an array afterwards. Evaluates nothing and keeps no reference to inputs or values, so MLX can donate an input's buffer as
   // soon as the caller drops it, also to a fused operation with several outputs, which MLX's own compiled functions never
   // do. inputs has num_inputs() arrays of the recorded shapes and dtypes. Two allocations a step, which are MLX's, and one
   // for the values. Throws bad_alloc only.
