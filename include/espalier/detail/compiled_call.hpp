@@ -113,7 +113,7 @@ template <class E> struct array_giver {
 
 // A copy of a tree whose arrays are what `exchange` makes of them.
 template <class E, class T, class Exchange> T with_arrays(const T& tree, Exchange& exchange) {
-  auto leaf = [&exchange]<class L>(type_tag<L>, const auto&, const L& value) ESPALIER_INLINE_LAMBDA -> L {
+  auto leaf = [&exchange]<class L>(type_tag<L>, const auto&, const L& value) -> L {
     if constexpr (std::is_same_v<L, typename E::array>) {
       return exchange(value);
     } else {
@@ -160,7 +160,7 @@ void describe_tree(std::vector<call_detail>& details, const std::string& name, c
   }
   auto leaf = [&]<class L>(const path_view& path, const L& value) {
     if constexpr (std::is_same_v<L, typename E::array>) {
-      details.push_back({name + path.to_string(), E::describe_signature(value, shapeless)});
+      details.push_back({name + path.to_string(), E::describe_signature(value, shapeless), true});
     } else {
       details.push_back({name + path.to_string(), describe_value(value)});
     }
@@ -184,15 +184,66 @@ template <class Tree> struct left_in {
   std::vector<std::size_t> assigned;
 };
 
-// Where the outputs of a replay go: the return value's arrays first, then those of the in-out arguments, in order.
-template <class R, class... Argument> struct call_results {
-  std::optional<R> value;  // with blank arrays
-  std::tuple<left_in<typename Argument::tree>...> left;
+// Where the arrays of a call's results come from, in the order in which they are taken: those of the return value, those of
+// state that is rebuilt, and those that are assigned.
+struct result_origins {
   std::vector<output_origin> origins;
-  // Inputs that go to in-out leaves: they become values before the first of these is assigned.
+  // Inputs that go to in-out state: they become values before it is changed.
   std::vector<std::size_t> kept_inputs;
 };
+
+// What a trace leaves behind of the user's types.
+template <class R, class... Argument> struct call_results : result_origins {
+  std::optional<R> value;  // with blank arrays
+  std::tuple<left_in<typename Argument::tree>...> left;
+};
 struct no_value {};
+
+// A leaf of in-out state that can be assigned where it is, by the number of its output.
+struct in_place_leaf {
+  std::size_t output;
+  std::size_t input;
+  std::vector<std::size_t>* assigned;
+};
+
+// What the outputs of a traced run are: the first ones the return value's arrays, from `state_begin` on those of in-out state.
+struct traced_outputs {
+  std::size_t state_begin = 0;
+  std::vector<in_place_leaf> in_place;
+};
+
+// Where the results find their arrays in a replay: among the inputs and behind them, the values of the plan and the kept
+// inputs. In-out leaves that the function left alone take no part.
+inline result_origins find_origins(const traced_outputs& traced, std::span<const plan_output> outputs,
+                                   std::size_t num_inputs, std::size_t num_values) {
+  result_origins found;
+  std::vector<output_origin> assigned;
+  std::size_t sources = num_inputs + num_values;
+  auto in_place = traced.in_place.begin();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto [is_input, index] = outputs[i];
+    const bool is_assigned = in_place != traced.in_place.end() && in_place->output == i;
+    if (is_assigned) {
+      const in_place_leaf leaf = *in_place++;
+      if (is_input && index == leaf.input) continue;
+      leaf.assigned->push_back(leaf.input);
+    }
+    std::size_t source = is_input ? index : num_inputs + index;
+    if (is_input && i >= traced.state_begin) {
+      found.kept_inputs.push_back(index);
+      source = sources++;
+    }
+    (is_assigned ? assigned : found.origins).push_back({static_cast<std::uint32_t>(source), false});
+  }
+  found.origins.insert(found.origins.end(), assigned.begin(), assigned.end());
+  std::vector<bool> used(sources);
+  for (std::size_t i = found.origins.size(); i-- > 0;) {
+    output_origin& origin = found.origins[i];
+    origin.moved = origin.index >= num_inputs && !used[origin.index];
+    used[origin.index] = true;
+  }
+  return found;
+}
 
 // An argument as memory: its own bytes, and its array leaves among the inputs, which may lie elsewhere.
 struct argument_extent {
@@ -201,6 +252,19 @@ struct argument_extent {
   std::size_t first_input, last_input;
   bool in_out;
 };
+
+// Whether there is an array in every T.
+template <class E, class T> consteval bool always_holds_array() {
+  if constexpr (kind_of<T> == node_kind::leaf) {
+    return std::is_same_v<T, typename E::array>;
+  } else if constexpr (is_product<T>) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (always_holds_array<E, std::remove_cv_t<typename node_of<T>::template child<I>>>() || ...);
+    }(std::make_index_sequence<node_of<T>::arity>{});
+  } else {
+    return false;
+  }
+}
 
 // Whether an object is a tree, or a node or leaf of it.
 template <class T> bool holds_object(const T& tree, const void* object) {
@@ -348,7 +412,8 @@ template <class E, compile_options Options, class F, class R, class... Argument>
 
   // In-out state without arrays is looked for by its address. (Of an input without arrays the call takes a copy.)
   template <std::size_t I> void refuse_inside_another() const {
-    if constexpr (std::tuple_element_t<I, std::tuple<Argument...>>::in_out) {
+    using A = std::tuple_element_t<I, std::tuple<Argument...>>;
+    if constexpr (A::in_out && !always_holds_array<E, typename A::tree>()) {
       if (extents_[I].first_input != extents_[I].last_input) return;
       const auto look_in = [&]<std::size_t J>(index<J>) {
         if (I != J && holds_object(std::get<J>(arguments_).value, extents_[I].begin)) {
@@ -373,64 +438,37 @@ template <class E, compile_options Options, class F, class R, class... Argument>
 
   // --- The trace. ----------------------------------------------------------------------------------------------------
 
-  // A leaf of in-out state that can be assigned where it is, by the number of its output.
-  struct in_place_leaf {
-    std::size_t output;
-    std::size_t input;
-    std::vector<std::size_t>* assigned;
-  };
-
-  // What a run of the function to be traced leaves: its results with blank arrays, and which outputs go to in-out state.
-  struct traced_run {
-    std::shared_ptr<results> made = std::make_shared<results>();
-    std::vector<in_place_leaf> in_place;
-    std::size_t state_begin = 0;  // the first output that belongs to in-out state
-  };
-
   entry_ptr trace(call_key<E> key) {
     const auto begin = std::chrono::steady_clock::now();
     std::vector<call_detail> description = describe();
     cache_.allow_trace(Options.max_traces, key, callable_name<F>(), description);
 
-    std::optional<traced_run> run;
+    auto made = std::make_shared<results>();
+    traced_outputs traced;
     typename E::plan plan = [&] {
       try {
         return E::record(inputs_,
                          [&](const std::vector<array>& tracers) {
-                           run.emplace();
-                           return run_traced(tracers, *run);
+                           *made = results();  // of a run before, which looked for captures
+                           traced = traced_outputs();
+                           return run_traced(tracers, *made, traced);
                          },
                          {Options.shapeless, Options.check_captures});
       } catch (const std::exception& failure) {
-        const std::optional<std::string> why = E::explain(failure, input_names());
+        const std::optional<std::string> why = E::explain(failure, input_names(description));
         if (!why) throw;
         throw trace_error("espalier: compile: " + callable_name<F>() + " " + *why);
       }
     }();
-    find_origins(*run, plan);
+    static_cast<result_origins&>(*made) = find_origins(traced, plan.outputs(), inputs_.size(), plan.num_values());
     auto [entry, reason] =
-        cache_.insert({std::move(key), inputs_.size(), std::move(plan), std::move(run->made), std::move(description)},
+        cache_.insert({std::move(key), inputs_.size(), std::move(plan), std::move(made), std::move(description)},
                       Options.max_entries);
     if (const auto log = compile_log::instance().get()) {
       const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
       (*log)({callable_name<F>(), std::move(reason), seconds.count()});
     }
     return entry;
-  }
-
-  // The key paths of the inputs.
-  std::vector<std::string> input_names() const {
-    std::vector<std::string> names;
-    const auto append = [&]<class T>(const std::string& argument, const T& tree) {
-      auto leaf = [&]<class L>(const path_view& path, const L&) {
-        if constexpr (std::is_same_v<L, array>) names.push_back(argument + path.to_string());
-      };
-      visit_tree(leaf, path_view{}, tree);
-    };
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (append(argument_name(I), std::get<I>(arguments_).value), ...);
-    }(all_arguments);
-    return names;
   }
 
   std::vector<call_detail> describe() const {
@@ -442,7 +480,7 @@ template <class E, compile_options Options, class F, class R, class... Argument>
   }
 
   // Runs the user's function on copies of the arguments that hold the engine's tracers; gives back all output arrays.
-  std::vector<array> run_traced(const std::vector<array>& tracers, traced_run& run) {
+  std::vector<array> run_traced(const std::vector<array>& tracers, results& made, traced_outputs& about) {
     std::vector<array> inputs = tracers;
     std::vector<const array*> sources;
     std::vector<output_origin> each_once;
@@ -460,12 +498,12 @@ template <class E, compile_options Options, class F, class R, class... Argument>
       call_function(traced);
     } else {
       const R value = call_function(traced);
-      run.made->value.emplace(with_arrays<E>(value, to_outputs));
+      made.value.emplace(with_arrays<E>(value, to_outputs));
     }
-    run.state_begin = outputs.size();
+    about.state_begin = outputs.size();
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (take_state(std::get<I>(arguments_), std::get<I>(traced), extents_[I], std::get<I>(run.made->left), to_outputs,
-                  run.in_place),
+      (take_state(std::get<I>(arguments_), std::get<I>(traced), extents_[I], std::get<I>(made.left), to_outputs,
+                  about.in_place),
        ...);
     }(all_arguments);
     return outputs;
@@ -489,37 +527,6 @@ template <class E, compile_options Options, class F, class R, class... Argument>
           in_place.push_back({output++, input, &left.assigned});
         }
       }
-    }
-  }
-
-  // Where the results find their arrays in a replay: among the inputs and behind them, the values of the plan and the kept
-  // inputs. In-out leaves that the function left alone take no part.
-  void find_origins(traced_run& run, const typename E::plan& plan) const {
-    results& made = *run.made;
-    std::size_t sources = inputs_.size() + plan.num_values();
-    std::vector<output_origin> assigned;  // come after all that is made
-    auto in_place = run.in_place.begin();
-    const std::span<const plan_output> outputs = plan.outputs();
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const auto [is_input, index] = outputs[i];
-      const bool is_assigned = in_place != run.in_place.end() && in_place->output == i;
-      if (is_assigned) {
-        const in_place_leaf leaf = *in_place++;
-        if (is_input && index == leaf.input) continue;
-        leaf.assigned->push_back(leaf.input);
-      }
-      std::size_t source = is_input ? index : inputs_.size() + index;
-      if (is_input && i >= run.state_begin) {
-        made.kept_inputs.push_back(index);
-        source = sources++;
-      }
-      (is_assigned ? assigned : made.origins).push_back({static_cast<std::uint32_t>(source), false});
-    }
-    made.origins.insert(made.origins.end(), assigned.begin(), assigned.end());
-    std::vector<bool> used(sources);
-    for (auto origin = made.origins.rbegin(); origin != made.origins.rend(); ++origin) {
-      origin->moved = origin->index >= inputs_.size() && !used[origin->index];
-      used[origin->index] = true;
     }
   }
 

@@ -23,7 +23,17 @@ namespace espalier::detail {
 struct call_detail {
   std::string path;
   std::string text;
+  bool is_input = false;
 };
+
+// The key paths of the input arrays, in order.
+inline std::vector<std::string> input_names(const std::vector<call_detail>& description) {
+  std::vector<std::string> names;
+  for (const call_detail& d : description) {
+    if (d.is_input) names.push_back(d.path);
+  }
+  return names;
+}
 
 // "arg1.x: float32[64, 8] became float32[29, 8]", one line per difference.
 std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now,
