@@ -13,8 +13,6 @@ import sys
 import tempfile
 
 CALLS = 200
-KINDS = ["fixed", "layered"]
-CASES = ["visit", "map", "reduce", "visit3", "map3"]
 
 
 def counts(program):
@@ -27,10 +25,11 @@ def counts(program):
         table = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", profile.name],
                                capture_output=True, text=True, check=True).stdout
     found = {}
+    scope = r"(?:\(anonymous namespace\)::)?"
     for line in table.splitlines():
-        match = re.match(r"\s*([\d,]+) .*[:/]((?:hand|tree)_\w+)", line)
+        match = re.match(rf"\s*([\d,]+) .*\b(hand|tree)<{scope}(\w+), {scope}(\w+)>\(", line)
         if match:
-            found[match[2]] = int(match[1].replace(",", "")) / CALLS
+            found[match[2], f"{match[4]}/{match[3]}"] = int(match[1].replace(",", "")) / CALLS
     return found
 
 
@@ -42,12 +41,11 @@ def main():
         return
     found = counts(sys.argv[1])
     ratios = []
-    print(f"\nInstructions of one call (mean of {CALLS}):\n  {'case':16} {'by hand':>10} {'espalier':>10} {'ratio':>8}")
-    for kind in KINDS:
-        for case in CASES:
-            hand, tree = (found[f"{side}_{kind}_{case}"] for side in ("hand", "tree"))
-            ratios.append((f"{kind}/{case}", tree / hand))
-            print(f"  {kind + '/' + case:16} {hand:10.1f} {tree:10.1f} {tree / hand:8.3f}")
+    print(f"\nInstructions of one call (mean of {CALLS}):\n  {'case':26} {'by hand':>10} {'espalier':>10} {'ratio':>8}")
+    for case in sorted(case for side, case in found if side == "hand"):
+        hand, tree = (found[side, case] for side in ("hand", "tree"))
+        ratios.append((case, tree / hand))
+        print(f"  {case:26} {hand:10.1f} {tree:10.1f} {tree / hand:8.3f}")
     print()
     for name, ratio in ratios:
         print(f"traversal/{name}/instructions ratio {ratio:.3f}")

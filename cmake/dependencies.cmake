@@ -1,6 +1,6 @@
 # Boost and MLX: what find_package finds; else, with ESPALIER_FETCH_DEPENDENCIES, binary packages from PyPI in a
-# virtual environment inside the build tree. Sets ESPALIER_HAS_MLX. GoogleTest and Google Benchmark are looked
-# for where they are used: espalier_find_googletest() and espalier_find_benchmark().
+# virtual environment inside the build tree. Sets ESPALIER_HAS_MLX. GoogleTest, RapidCheck and Google Benchmark are
+# looked for where they are used: espalier_find_googletest(), espalier_find_rapidcheck(), espalier_find_benchmark().
 include_guard(GLOBAL)
 
 # Boost.Hash2, which the structure hash uses, first came with Boost 1.88. MLX promises no stable interface
@@ -173,6 +173,16 @@ function(espalier_find_googletest)
     set(BUILD_GMOCK OFF)
     espalier_fetch(googletest libgtest-dev https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz
                    8ad598c73ad796e0d8280b082cebd82a630d73e73cd3c70057938a6501bba5d7)
+  endif()
+endfunction()
+
+# It has no releases: this is its newest commit, of December 2023.
+function(espalier_find_rapidcheck)
+  find_package(rapidcheck QUIET GLOBAL)
+  if(NOT TARGET rapidcheck)
+    espalier_fetch(rapidcheck librapidcheck-dev
+                   https://github.com/emil-e/rapidcheck/archive/ff6af6fc683159deb51c543b065eba14dfcf329b.tar.gz
+                   7ae7a8d59560f94eb68ed09fda59abd9871fe3b0cfc5acc60506de506289aa24)
   endif()
 endfunction()
 

@@ -2,11 +2,14 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <espalier/at.hpp>
 #include <espalier/equal.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/leaf_array.hpp>
-#include <espalier/map.hpp>
+#include <espalier/map_only.hpp>
+#include <espalier/partition.hpp>
 #include <espalier/reduce.hpp>
+#include <espalier/transpose.hpp>
 #include <espalier/visit.hpp>
 #include <new>
 
@@ -72,6 +75,20 @@ TEST(allocation, none_in_tree_map_over_a_static_structure) {
             0);
   EXPECT_EQ(allocations_of([&] { s = tree_map_only<double>(add_one, s); }), 0);
   EXPECT_EQ(s.origin.x, 3);
+}
+
+TEST(allocation, none_in_structural_operations_on_static_structures) {
+  scene s{};
+  EXPECT_EQ(allocations_of([&] { s = tree_at(s, "corners.1.x"_path, &scene::origin).replace(3.0, point{1, 2}); }), 0);
+  EXPECT_EQ(allocations_of([&] {
+              auto [large, small] = tree_partition(s, [](auto x) { return x > 1; });
+              s = tree_combine(large, small);
+            }),
+            0);
+  EXPECT_EQ(allocations_of([&] { (void)tree_broadcast_prefix(true, s); }), 0);
+  EXPECT_EQ(allocations_of([&] { (void)tree_transpose(std::array<scene, 2>{s, s}); }), 0);
+  EXPECT_EQ(allocations_of([&] { tree_visit(leaf_if<point>, [](auto& x) { x = {}; }, s); }), 0);
+  EXPECT_EQ(s.corners[1].x, 0);
 }
 
 TEST(allocation, none_in_a_map_to_a_leaf_array_and_beside_it) {

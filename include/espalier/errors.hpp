@@ -45,6 +45,11 @@ struct leaf_error : error {
   using error::error;
 };
 
+// A tree that is nested too deep to be traversed: traversal is recursive, and the stack is finite.
+struct depth_error : error {
+  using error::error;
+};
+
 // A key path that does not lead to a leaf.
 struct path_error : error {
   using error::error;

@@ -1,25 +1,45 @@
-// All of Espalier but its engines.
+// All of Espalier but its engines, and treedef_json.hpp, which few need.
 #pragma once
 
+#include <espalier/allclose.hpp>
+#include <espalier/any_treedef.hpp>
+#include <espalier/at.hpp>
 #include <espalier/aux.hpp>
+#include <espalier/broadcast.hpp>
+#include <espalier/cast.hpp>
+#include <espalier/check.hpp>
 #include <espalier/compile.hpp>
 #include <espalier/compile_options.hpp>
 #include <espalier/describe.hpp>
+#include <espalier/dotted_names.hpp>
 #include <espalier/encode.hpp>
 #include <espalier/engine.hpp>
 #include <espalier/equal.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/flatten.hpp>
+#include <espalier/graphviz.hpp>
+#include <espalier/html.hpp>
 #include <espalier/leaf.hpp>
 #include <espalier/leaf_array.hpp>
+#include <espalier/leaf_if.hpp>
 #include <espalier/map.hpp>
+#include <espalier/map_only.hpp>
+#include <espalier/merge.hpp>
 #include <espalier/node.hpp>
+#include <espalier/norm.hpp>
 #include <espalier/optim/optim.hpp>
 #include <espalier/parameters.hpp>
+#include <espalier/partition.hpp>
 #include <espalier/path.hpp>
 #include <espalier/paths.hpp>
+#include <espalier/print.hpp>
+#include <espalier/promote.hpp>
+#include <espalier/ravel.hpp>
 #include <espalier/reduce.hpp>
+#include <espalier/span.hpp>
 #include <espalier/structure.hpp>
 #include <espalier/summary.hpp>
+#include <espalier/transpose.hpp>
 #include <espalier/typed_text.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/zeros_like.hpp>

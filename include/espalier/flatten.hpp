@@ -28,14 +28,14 @@ template <static_structure T> struct leaves_of<T> {
 template <class T> using leaves_t = typename detail::leaves_of<T>::type;
 
 // The leaves of a tree, in order: copied, or moved out of an rvalue. One allocation if the structure is not static.
-template <class Tree> constexpr auto tree_leaves(Tree&& tree) {
+template <class Tree> ESPALIER_INLINE constexpr auto tree_leaves(Tree&& tree) {
   using T = std::remove_cvref_t<Tree>;
   static_assert(detail::require_trees<T>());
   using Value = leaf_value_t<T>;
   if constexpr (!static_structure<T>) {
     leaves_t<T> leaves;
     leaves.reserve(detail::count_leaves(tree));
-    auto leaf = [&](const auto&, auto& value) { leaves.push_back(Value(detail::forward_leaf<Tree>(value))); };
+    auto leaf = [&](const auto&, auto& value) { leaves.emplace_back(detail::forward_leaf<Tree>(value)); };
     detail::visit_tree(leaf, detail::no_path{}, tree);
     return leaves;
   } else {
@@ -68,7 +68,7 @@ template <class T> struct flattened {
 template <class Tree> constexpr flattened<std::remove_cvref_t<Tree>> tree_flatten(Tree&& tree) {
   using T = std::remove_cvref_t<Tree>;
   treedef<T> structure(tree);
-  return {tree_leaves(std::forward<Tree>(tree)), std::move(structure)};
+  return {espalier::tree_leaves(std::forward<Tree>(tree)), std::move(structure)};
 }
 
 // The tree of a structure and leaves; see treedef::unflatten.

@@ -24,4 +24,8 @@ template <class Leaf> struct leaf_equality {
   static constexpr bool equal(const Leaf& a, const Leaf& b) { return a == b; }
 };
 
+// What tells whether two leaves are one object, changed together: of handles, `static const void* of(const Leaf&)`, null
+// for a handle to nothing. Specialise it for such a type; leaves that hold their values have none.
+template <class Leaf> struct leaf_identity;
+
 }  // namespace espalier

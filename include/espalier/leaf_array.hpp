@@ -6,10 +6,14 @@
 //   bool first = decays["layers.0.weight"_path];        // misspelt names do not compile
 #pragma once
 
+#include <array>
 #include <boost/container/static_vector.hpp>
 #include <boost/container/vector.hpp>
 #include <espalier/detail/leaf_call.hpp>
+#include <espalier/detail/lookup.hpp>
 #include <espalier/structure.hpp>
+#include <initializer_list>
+#include <iterator>
 #include <ostream>
 #include <ranges>
 #include <string_view>
@@ -17,73 +21,6 @@
 namespace espalier {
 
 namespace detail {
-
-// The text of a dotted path behind `key`, if the path begins with it: "weight" of "0.weight" behind 0.
-constexpr bool behind_key(std::string_view path, const key_entry& key, std::string_view& rest) {
-  if (key.which == key_entry::kind::transparent) {
-    rest = path;
-    return true;
-  }
-  std::string_view name = key.name;
-  char digits[24] = {};
-  if (key.which != key_entry::kind::attribute && key.which != key_entry::kind::string_key) {
-    std::size_t n = 0;
-    const bool negative = key.number < 0 && key.which != key_entry::kind::unsigned_key;
-    std::uint64_t value =
-        negative ? 0 - static_cast<std::uint64_t>(key.number) : static_cast<std::uint64_t>(key.number);
-    do {
-      digits[sizeof(digits) - ++n] = static_cast<char>('0' + value % 10);
-      value /= 10;
-    } while (value > 0);
-    if (negative) digits[sizeof(digits) - ++n] = '-';
-    name = std::string_view(digits + sizeof(digits) - n, n);
-  }
-  if (path.substr(0, name.size()) != name) return false;
-  path.remove_prefix(name.size());
-  if (!path.empty() && path.front() != '.') return false;
-  if (!path.empty()) path.remove_prefix(1);
-  rest = path;
-  return true;
-}
-
-constexpr bool is_index_text(std::string_view text) {
-  if (text.empty()) return false;
-  for (char c : text) {
-    if (c < '0' || c > '9') return false;
-  }
-  return true;
-}
-
-// Whether some tree of type T can have a leaf at this path.
-template <class T> constexpr bool path_fits(std::string_view path) {
-  using N = node_of<T>;
-  if constexpr (N::kind == node_kind::leaf) {
-    return path.empty();
-  } else if constexpr (is_product<T>) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const auto child = [&]<std::size_t J>(index<J>) {
-        std::string_view rest;
-        return behind_key(path, N::key(J), rest) && path_fits<typename child_at<T, J>::type>(rest);
-      };
-      return (child(index<I>{}) || ...);
-    }(std::make_index_sequence<N::arity>{});
-  } else if constexpr (N::kind == node_kind::variant) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return (path_fits<typename child_at<T, I>::type>(path) || ...);
-    }(std::make_index_sequence<N::arity>{});
-  } else if constexpr (N::kind == node_kind::maybe) {
-    return path_fits<typename element_at<T>::type>(path);
-  } else {
-    // An element: its index, or any text up to a dot for a map key (which may contain dots itself).
-    for (std::size_t end = 0; end <= path.size(); ++end) {
-      if (end < path.size() && path[end] != '.') continue;
-      if (N::kind != node_kind::map && !is_index_text(path.substr(0, end))) continue;
-      if (path_fits<typename element_at<T>::type>(end < path.size() ? path.substr(end + 1) : std::string_view{}))
-        return true;
-    }
-    return false;
-  }
-}
 
 // Finds the leaf at a dotted path; `index` grows by the number of leaves before it.
 template <class T> constexpr bool find_leaf(const T& tree, std::string_view path, std::size_t& index) {
@@ -108,11 +45,37 @@ template <class T> constexpr bool find_leaf(const T& tree, std::string_view path
   }
 }
 
-template <class Where> struct no_leaf_at_this_path {
-  static_assert(
-      always_false<Where>,
-      "espalier: no leaf of this tree is at this path (both are named beside this message); paths are field names, "
-      "indices and map keys joined by dots, as in \"layers.0.weight\"_path");
+// At most N trivial values, as a vector. (g++ 12 loses stores into boost::container::static_vector, which keeps such values
+// in bytes, where it moves one at -O2.)
+template <class U, std::size_t N> class fixed_values {
+ public:
+  using value_type = U;
+
+  constexpr fixed_values() = default;
+  constexpr fixed_values(std::initializer_list<U> values) : fixed_values(values.begin(), values.end()) {}
+  template <std::input_iterator It> constexpr fixed_values(It first, It last) {
+    for (; first != last; ++first) push_back(*first);
+  }
+
+  constexpr std::size_t size() const { return size_; }
+  constexpr U* data() { return values_.data(); }
+  constexpr const U* data() const { return values_.data(); }
+  constexpr U* begin() { return data(); }
+  constexpr const U* begin() const { return data(); }
+  constexpr U* end() { return data() + size_; }
+  constexpr const U* end() const { return data() + size_; }
+  constexpr U& operator[](std::size_t i) { return values_[i]; }
+  constexpr const U& operator[](std::size_t i) const { return values_[i]; }
+
+  constexpr void resize(std::size_t size) { size_ = size; }
+  constexpr void push_back(const U& value) { values_[size_++] = value; }
+  template <class... A> constexpr U& emplace_back(A&&... arguments) {
+    return values_[size_++] = U(static_cast<A&&>(arguments)...);
+  }
+
+ private:
+  std::array<U, N> values_{};
+  std::size_t size_ = 0;
 };
 
 }  // namespace detail
@@ -125,7 +88,12 @@ template <class T, class U> class leaf_array {
   using storage_type = typename decltype([] {
     if constexpr (static_structure<T>) {
       constexpr std::size_t n = detail::static_leaf_count<T>;
-      return detail::type_tag<boost::container::static_vector<U, n == 0 ? 1 : n>>{};
+      constexpr std::size_t room = n == 0 ? 1 : n;
+      if constexpr (std::is_trivially_copyable_v<U> && std::is_default_constructible_v<U>) {
+        return detail::type_tag<detail::fixed_values<U, room>>{};
+      } else {
+        return detail::type_tag<boost::container::static_vector<U, room>>{};
+      }
     } else {
       return detail::type_tag<boost::container::vector<U>>{};
     }
@@ -151,10 +119,8 @@ template <class T, class U> class leaf_array {
 
   // The value at a path. Names are checked at compile time, and in a static structure the place is found then too;
   // otherwise throws path_error if the tree has no such element, and costs a walk over the structure.
-  template <detail::fixed_string Text> U& operator[](path_literal<Text> path) { return values_[position(path)]; }
-  template <detail::fixed_string Text> const U& operator[](path_literal<Text> path) const {
-    return values_[position(path)];
-  }
+  template <auto Text> U& operator[](path_literal<Text> path) { return values_[position(path)]; }
+  template <auto Text> const U& operator[](path_literal<Text> path) const { return values_[position(path)]; }
 
   friend bool operator==(const leaf_array& a, const leaf_array& b) {
     return a.structure_ == b.structure_ && std::ranges::equal(a.values_, b.values_);
@@ -181,11 +147,15 @@ template <class T, class U> class leaf_array {
   template <class Tree> static void reserve(storage_type& values, const Tree& tree) {
     if constexpr (!static_structure<T>) values.reserve(detail::count_leaves(tree));
   }
+  template <class Tree> static void resize(storage_type& values, const Tree& tree) {
+    values.resize(detail::count_leaves(tree));
+  }
 
  private:
-  template <detail::fixed_string Text> std::size_t position(path_literal<Text>) const {
-    if constexpr (!detail::path_fits<T>(Text.view())) {
-      return sizeof(detail::no_leaf_at_this_path<detail::at_path<Text, T>>);
+  template <auto Text> std::size_t position(path_literal<Text>) const {
+    if constexpr (!detail::literal_fits<T, detail::path_end::leaf>(Text.view())) {
+      return sizeof(detail::no_leaf_at_this_path<detail::at_path<Text, T>,
+                                                 detail::did_you_mean<detail::nearest_path<T, Text>()>>);
     } else if constexpr (static_structure<T>) {
       constexpr std::size_t found = [] {
         std::size_t i = 0;

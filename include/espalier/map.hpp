@@ -18,34 +18,42 @@ namespace detail {
 // --- The type of the result. -----------------------------------------------------------------------------------------
 
 // T with its leaf type L replaced by U, as far as its name tells: what the survey then has to confirm.
-template <class T, class L, class U> struct rebound {
-  using type = std::conditional_t<std::is_same_v<T, L>, U, T>;
+template <class T, class L, class U> struct rebound_inside {
+  using type = T;
+};
+template <class T, class L, class U> struct rebound : rebound_inside<T, L, U> {};
+template <class L, class U> struct rebound<L, L, U> {
+  using type = U;
 };
 template <template <class...> class Template, class... A, class L, class U>
-  requires(!std::is_same_v<Template<A...>, L>) && requires { typename Template<typename rebound<A, L, U>::type...>; }
-struct rebound<Template<A...>, L, U> {
+  requires requires { typename Template<typename rebound<A, L, U>::type...>; }
+struct rebound_inside<Template<A...>, L, U> {
   using type = Template<typename rebound<A, L, U>::type...>;
 };
 template <class K, class T, class Compare, class Allocator, class L, class U>
-struct rebound<std::map<K, T, Compare, Allocator>, L, U> {
+struct rebound_inside<std::map<K, T, Compare, Allocator>, L, U> {
   using type = std::map<K, typename rebound<T, L, U>::type, Compare>;
 };
-template <class T, class Allocator, class L, class U> struct rebound<std::vector<T, Allocator>, L, U> {
+template <class K, class T, class Hash, class Equal, class Allocator, class L, class U>
+struct rebound_inside<std::unordered_map<K, T, Hash, Equal, Allocator>, L, U> {
+  using type = std::unordered_map<K, typename rebound<T, L, U>::type, Hash, Equal>;
+};
+template <class T, class Allocator, class L, class U> struct rebound_inside<std::vector<T, Allocator>, L, U> {
   using type = std::vector<typename rebound<T, L, U>::type>;
 };
-template <class T, std::size_t N, class L, class U> struct rebound<std::array<T, N>, L, U> {
+template <class T, std::size_t N, class L, class U> struct rebound_inside<std::array<T, N>, L, U> {
   using type = std::array<typename rebound<T, L, U>::type, N>;
 };
-template <class T, class L, class U> struct rebound<aux<T>, L, U> {
+template <class T, class L, class U> struct rebound_inside<aux<T>, L, U> {
   using type = aux<T>;
 };
 
 // Whether `To` is `From` with every leaf an U.
-template <class From, class To, class L, class U> consteval bool is_rebound() {
+template <class From, class To, class L, class U, class Stops = types<>> consteval bool is_rebound() {
   if constexpr (std::is_same_v<From, To>) {
     return false;
   } else {
-    using found = survey_of<From, To>;
+    using found = survey_with<Stops, From, To>;
     return std::is_void_v<typename found::faulty> && std::is_same_v<typename found::leaves, types<types<L, U>>>;
   }
 }
@@ -57,7 +65,27 @@ template <class Where> struct results_of_several_types {
       "named beside this message). Give back each leaf's type, or one type for all of them");
 };
 
-template <class T, class... Leaf, class... Result> consteval auto map_result(types<Leaf...>, types<Result...>) {
+template <class Where> struct stopped_results_fit_no_tree {
+  static_assert(
+      always_false<Where>,
+      "espalier: tree_map with leaf_if: no type has this tree's structure with the function's results where it stops "
+      "(the tree's and the result's types are named beside this message). Give back the type of each leaf and of each "
+      "stopped node; or let the tree be a container, a tuple, or a template over the one type that it is stopped at; "
+      "or "
+      "gather the results with tree_visit");
+};
+
+template <class T, class U, class Stops> consteval auto results_apart() {
+  if constexpr (std::is_same_v<Stops, types<>>) {
+    return type_tag<leaf_array<T, U>>{};
+  } else {
+    return type_tag<stopped_results_fit_no_tree<types<T, U>>>{};
+  }
+}
+
+// The type of the result, of a map whose function gives Result for Leaf.
+template <class T, class Stops = types<>, class... Leaf, class... Result>
+consteval auto map_result(types<Leaf...>, types<Result...>) {
   if constexpr (sizeof...(Result) == 0 || (!is_leaf_array<T> && (std::is_same_v<Leaf, Result> && ...))) {
     return type_tag<T>{};
   } else {
@@ -69,30 +97,30 @@ template <class T, class... Leaf, class... Result> consteval auto map_result(typ
     } else if constexpr (sizeof...(Leaf) == 1) {
       using L = std::tuple_element_t<0, std::tuple<Leaf...>>;
       using candidate = typename rebound<T, L, U>::type;
-      if constexpr (is_rebound<T, candidate, L, U>()) {
+      if constexpr (is_rebound<T, candidate, L, U, Stops>()) {
         return type_tag<candidate>{};
       } else {
-        return type_tag<leaf_array<T, U>>{};
+        return results_apart<T, U, Stops>();
       }
     } else {
-      return type_tag<leaf_array<T, U>>{};
+      return results_apart<T, U, Stops>();
     }
   }
 }
 
-template <bool WithPath, class F, class First, class... Rest> consteval auto map_result_of() {
+template <bool WithPath, class Stops, class F, class First, class... Rest> consteval auto map_result_of() {
   using roots = types<First, Rest...>;
   return []<class... Zip>(types<Zip...>) {
     static_assert(!(std::is_void_v<typename call_at<WithPath, roots, Zip>::template result<F>> || ...),
                   "espalier: tree_map: the function gives back nothing; use tree_visit");
-    return map_result<std::remove_cvref_t<First>>(
+    return map_result<std::remove_cvref_t<First>, Stops>(
         types<typename call_at<WithPath, roots, Zip>::leaf...>{},
         types<std::remove_cvref_t<typename call_at<WithPath, roots, Zip>::template result<F>>...>{});
-  }(leaf_zips<std::remove_cvref_t<First>, std::remove_cvref_t<Rest>...>{});
+  }(leaf_zips_with<Stops, std::remove_cvref_t<First>, std::remove_cvref_t<Rest>...>{});
 }
 
-template <bool WithPath, class F, class First, class... Rest>
-using map_result_t = typename decltype(map_result_of<WithPath, F, First, Rest...>())::type;
+template <bool WithPath, class Stops, class F, class First, class... Rest>
+using map_result_t = typename decltype(map_result_of<WithPath, Stops, F, First, Rest...>())::type;
 
 // --- The map. --------------------------------------------------------------------------------------------------------
 
@@ -107,12 +135,15 @@ template <class Call> struct typed_call {
   }
 };
 
-template <bool WithPath, class F, class First, class... Rest>
+// The map that also ends at nodes whose types are in Met, every one of which it has to meet.
+template <bool WithPath, class Met = types<>, class F, class First, class... Rest>
 ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& first, Rest&&... rest) {
-  if constexpr (require_traversal<WithPath, F, First, Rest...>()) {
-    using Result = map_result_t<WithPath, F, First, Rest...>;
-    const leaf_call<WithPath, F, First, Rest...> call{f};
-    return walk_together(
+  using Stops = nodes_among<Met>;
+  if constexpr (require_traversal_with<WithPath, Stops, Met, F, First, Rest...>()) {
+    using Result = map_result_t<WithPath, Stops, F, First, Rest...>;
+    using Call = leaf_call<WithPath, F, First, Rest...>;
+    const Call call{f};
+    return walk_together<Stops>(
         operation,
         [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA -> Result {
           if constexpr (is_leaf_array<Result>) {
@@ -120,12 +151,23 @@ ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& f
                 requires { sizeof(Result); },
                 "espalier: tree_map: the result is a leaf_array; include <espalier/leaf_array.hpp>");
             typename Result::storage_type values;
-            Result::reserve(values, structure_tree(first));
-            auto leaf = [&](const auto& path, auto& l, auto&... beside) { values.push_back(call(path, l, beside...)); };
-            visit_tree(leaf, start_path<WithPath>(), lead, others...);
+            using U = typename Result::value_type;
+            if constexpr (std::is_trivially_copyable_v<U> && std::is_default_constructible_v<U>) {
+              Result::resize(values, structure_tree(first));
+              U* next = values.data();
+              auto leaf = [&](const auto& path, auto& l, auto&... beside)
+                              ESPALIER_INLINE_LAMBDA { *next++ = call(path, l, beside...); };
+              visit_tree(leaf, start_path<WithPath>(), lead, others...);
+            } else {
+              Result::reserve(values, structure_tree(first));
+              auto leaf = [&](const auto& path, auto& l, auto&... beside) {
+                values.emplace_back(call(path, l, beside...));
+              };
+              visit_tree(leaf, start_path<WithPath>(), lead, others...);
+            }
             return Result(Result::structure_of(first), std::move(values));
           } else {
-            const typed_call<leaf_call<WithPath, F, First, Rest...>> leaf{call};
+            const with_stops<Stops, typed_call<Call>> leaf{typed_call<Call>{call}};
             return map_tree<Result>(leaf, start_path<WithPath>(), lead, others...);
           }
         },
@@ -148,19 +190,17 @@ template <class F, class First, class... Rest> constexpr auto tree_map_with_path
   return detail::map_leaves<true>("tree_map_with_path", f, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
 }
 
-// tree_map over the leaves whose type is one of Leaf; all others are passed on, copied or, from an rvalue, moved.
-template <class... Leaf, class F, class First, class... Rest>
-constexpr auto tree_map_only(F&& f, First&& first, Rest&&... rest) {
-  static_assert(sizeof...(Leaf) > 0,
-                "espalier: tree_map_only: name the leaf types that are mapped, as in tree_map_only<double>");
-  auto some = [&f]<class L, class... R>(L&& leaf, R&&... beside) ESPALIER_INLINE_LAMBDA {
-    if constexpr (detail::is_one_of<std::remove_cvref_t<L>, Leaf...>) {
-      return f(std::forward<L>(leaf), std::forward<R>(beside)...);
-    } else {
-      return std::remove_cvref_t<L>(std::forward<L>(leaf));
-    }
-  };
-  return detail::map_leaves<false>("tree_map_only", some, std::forward<First>(first), std::forward<Rest>(rest)...);
+// Both of a tree whose nodes of type Stop are leaves: f gets them whole. f gives back each such node's and each other
+// leaf's type; or one type for all, if the tree has one type of leaf then, which it is a template over.
+template <class... Stop, class F, class First, class... Rest>
+constexpr auto tree_map(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
+  return detail::map_leaves<false, detail::types<Stop...>>("tree_map", f, static_cast<First&&>(first),
+                                                           static_cast<Rest&&>(rest)...);
+}
+template <class... Stop, class F, class First, class... Rest>
+constexpr auto tree_map_with_path(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
+  return detail::map_leaves<true, detail::types<Stop...>>("tree_map_with_path", f, static_cast<First&&>(first),
+                                                          static_cast<Rest&&>(rest)...);
 }
 
 }  // namespace espalier

@@ -13,6 +13,7 @@
 // tuples.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +23,14 @@
 #include <espalier/path.hpp>
 #include <espalier/reflect/fields.hpp>
 #include <espalier/reflect/names.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -50,7 +53,7 @@ enum class node_kind : unsigned char {
   custom,    // registered, or with the member protocol
   array,     // std::array
   sequence,  // std::vector
-  map,       // std::map
+  map,       // std::map, std::unordered_map: visited in key order
   maybe,     // std::optional, std::unique_ptr: a child or None
   variant,   // std::variant: the child that is held
 };
@@ -63,6 +66,8 @@ template <class T>
 concept has_tree_children = requires(const T& t) { t.tree_children(); };
 template <class T>
 concept has_tree_flatten = requires(const T& t) { t.tree_flatten(); };
+
+template <class T> struct node;
 
 // The standard containers, each matched by its own template. Specialisations below.
 template <class T> struct container_node {
@@ -137,7 +142,7 @@ template <class T> struct record_layout {
   template <bool Aux, std::size_t N>
   static constexpr std::array<std::size_t, N> positions = [] {
     std::array<std::size_t, N> result{};
-    for (std::size_t i = 0, n = 0; i < field_count; ++i) {
+    for (std::size_t i = 0, n = 0; i != field_count; ++i) {
       if (aux_flags[i] == Aux) result[n++] = i;
     }
     return result;
@@ -411,10 +416,72 @@ template <class K, class T, class Compare, class Allocator> struct container_nod
   using compare = Compare;
   using element = T;
 
+  // The map's entries in key order, and that order.
+  template <class Self> ESPALIER_INLINE static constexpr Self& entries(Self& self) { return self; }
+  static compare order(const auto& self) { return self.key_comp(); }
+  static auto empty_like(const auto& self) { return std::map<K, T, Compare, Allocator>(self.key_comp()); }
+
   // `from` is a map with the same keys and order; make(key, value in from) makes each value.
   template <class From, class Make> static std::map<K, T, Compare, Allocator> assemble(From& from, Make&& make) {
-    std::map<K, T, Compare, Allocator> result(from.key_comp());
-    for (auto& [k, value] : from) result.emplace_hint(result.end(), k, make(k, value));
+    std::map<K, T, Compare, Allocator> result(node<std::remove_const_t<From>>::order(from));
+    for (auto& [k, value] : node<std::remove_const_t<From>>::entries(from)) {
+      result.emplace_hint(result.end(), k, make(k, value));
+    }
+    return result;
+  }
+};
+
+// The entries of an unordered map in key order: one allocation.
+template <class Map> class sorted_entries {
+  using entry = std::remove_reference_t<decltype(*std::declval<Map&>().begin())>;
+
+ public:
+  class iterator {
+   public:
+    explicit iterator(entry* const* at) : at_(at) {}
+    entry& operator*() const { return **at_; }
+    entry* operator->() const { return *at_; }
+    iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    friend bool operator==(const iterator&, const iterator&) = default;
+
+   private:
+    entry* const* at_;
+  };
+
+  explicit sorted_entries(Map& map) {
+    entries_.reserve(map.size());
+    for (entry& e : map) entries_.push_back(&e);
+    std::sort(entries_.begin(), entries_.end(), [](const entry* a, const entry* b) { return a->first < b->first; });
+  }
+
+  iterator begin() const { return iterator(entries_.data()); }
+  iterator end() const { return iterator(entries_.data() + entries_.size()); }
+
+ private:
+  std::vector<entry*> entries_;
+};
+
+template <class K, class T, class Hash, class Equal, class Allocator>
+struct container_node<std::unordered_map<K, T, Hash, Equal, Allocator>> {
+  static constexpr node_kind kind = is_printable_key<K> ? node_kind::map : node_kind::unsupported;
+  using key = K;
+  using compare = std::less<K>;
+  using element = T;
+
+  template <class Self> static sorted_entries<Self> entries(Self& self) { return sorted_entries<Self>(self); }
+  static compare order(const auto&) { return {}; }
+  static auto empty_like(const auto& self) {
+    return std::unordered_map<K, T, Hash, Equal, Allocator>(0, self.hash_function(), self.key_eq());
+  }
+
+  template <class From, class Make>
+  static std::unordered_map<K, T, Hash, Equal, Allocator> assemble(From& from, Make&& make) {
+    std::unordered_map<K, T, Hash, Equal, Allocator> result;
+    result.reserve(from.size());
+    for (auto& [k, value] : node<std::remove_const_t<From>>::entries(from)) result.emplace(k, make(k, value));
     return result;
   }
 };

@@ -10,7 +10,7 @@ namespace espalier {
 // The key paths of the leaves, in order (the paths of jax.tree.leaves_with_path).
 template <class Tree> std::vector<key_path> tree_paths(const Tree& tree) {
   std::vector<key_path> paths;
-  tree_visit_with_path([&](const path_view& path, const auto&) { paths.push_back(path.own()); }, tree);
+  espalier::tree_visit_with_path([&](const path_view& path, const auto&) { paths.push_back(path.own()); }, tree);
   return paths;
 }
 

@@ -82,8 +82,8 @@ template <class T, class Sink, class Open> constexpr void encode_children_types(
   }
 }
 
-template <class T> consteval unsigned char kind_token() {
-  switch (kind_of<T>) {
+constexpr unsigned char kind_token(node_kind kind) {
+  switch (kind) {
     case node_kind::record:
       return '{';
     case node_kind::tuple:
@@ -114,7 +114,7 @@ template <class T, class Sink, class... Open> constexpr void encode_type(Sink& s
   }
   constexpr auto here = open_inside<T>(types<Open...>{});
   if constexpr (!std::is_same_v<decltype(here), const types<Open...>>) sink.put('L');
-  sink.put(kind_token<T>());
+  sink.put(kind_token(kind_of<T>));
   if constexpr (N::kind != node_kind::leaf && !is_one_of<T, Open...>) {
     if constexpr (!pytree_name<T>.empty()) {
       sink.put('N');
@@ -154,7 +154,7 @@ template <class Sink, class T> void encode_dynamic(Sink& sink, const T& tree) {
       if constexpr (is_static<typename N::element>) return;
     } else if constexpr (N::kind == node_kind::map) {
       put_integer(sink, tree.size());
-      for (const auto& entry : tree) encode(sink, entry.first);
+      for (const auto& entry : map_entries(tree)) encode(sink, entry.first);
     } else if constexpr (N::kind == node_kind::maybe) {
       sink.put(tree ? 1 : 0);
     } else if constexpr (N::kind == node_kind::variant) {
@@ -165,6 +165,25 @@ template <class Sink, class T> void encode_dynamic(Sink& sink, const T& tree) {
 }
 
 // --- Printing. -------------------------------------------------------------------------------------------------------
+
+// `.name: `, `'key': `, `3: `; nothing where the order says which child it is.
+inline void print_child_key(std::string& out, const key_entry& key) {
+  switch (key.which) {
+    case key_entry::kind::attribute:
+      out.append(".").append(key.name).append(": ");
+      break;
+    case key_entry::kind::string_key:
+      print_quoted(out, key.name);
+      out += ": ";
+      break;
+    case key_entry::kind::integer_key:
+    case key_entry::kind::unsigned_key:
+      out += key_number(key) + ": ";
+      break;
+    default:
+      break;
+  }
+}
 
 template <class T> void print_structure(std::string& out, const T& tree) {
   using N = node_of<T>;
@@ -188,14 +207,7 @@ template <class T> void print_structure(std::string& out, const T& tree) {
     for_each_child(
         [&](const auto& key, const auto& child) {
           separate();
-          const key_entry entry = key.entry();
-          if (entry.which == key_entry::kind::attribute) {
-            out.append(".").append(entry.name).append(": ");
-          } else if (entry.which == key_entry::kind::string_key) {
-            out.append("'").append(entry.name).append("': ");
-          } else if (entry.which == key_entry::kind::integer_key || entry.which == key_entry::kind::unsigned_key) {
-            out += key_number(entry) + ": ";
-          }
+          print_child_key(out, key.entry());
           print_structure(out, child);
         },
         tree);
@@ -259,6 +271,15 @@ template <class L> struct leaf_value_of<types<L>> {
 template <> struct leaf_value_of<types<>> {
   using type = std::monostate;
 };
+
+// The type that holds any of the subtrees that stand at the leaves of another tree, from the zips of both.
+template <class Found, class... Zip> struct subtree_value_of : leaf_value_of<Found> {};
+template <class... Found, class Leaf, class Subtree, class... Zip>
+struct subtree_value_of<types<Found...>, types<Leaf, Subtree>, Zip...>
+    : subtree_value_of<std::conditional_t<is_one_of<Subtree, Found...>, types<Found...>, types<Found..., Subtree>>,
+                       Zip...> {};
+template <class Zips> struct subtree_value;
+template <class... Zip> struct subtree_value<types<Zip...>> : subtree_value_of<types<>, Zip...> {};
 
 template <class V> inline constexpr bool is_variant = false;
 template <class... A> inline constexpr bool is_variant<std::variant<A...>> = true;
@@ -334,6 +355,45 @@ template <class T> class treedef {
     return result;
   }
 
+  // The keys of the root's children, in order (optree's `entries`). Map keys refer to text in this object.
+  std::vector<key_entry> entries() const& {
+    std::vector<key_entry> result;
+    if constexpr (detail::kind_of<T> != node_kind::leaf) {
+      detail::for_each_child([&](const auto& key, const auto&) { result.push_back(key.entry()); }, skeleton_);
+    }
+    return result;
+  }
+  std::vector<key_entry> entries() const&& = delete;
+
+  // Whether `other` has this structure down to this one's leaves, where it may have anything (as optree's is_prefix):
+  // whether a tree of it could be a rest tree beside one of this.
+  template <class U> constexpr bool is_prefix_of(const treedef<U>& other) const {
+    if constexpr (std::is_void_v<typename detail::survey_of<T, U>::faulty>) {
+      detail::any_mismatch quick;
+      return detail::match(quick, detail::no_path{}, skeleton_, other.tree());
+    } else {
+      return false;
+    }
+  }
+
+  // What stands in a tree at this structure's leaves, in order: leaves or whole subtrees (as jax's
+  // PyTreeDef.flatten_up_to), copied, or moved out of an rvalue; a vector of the one type that they have, or of a
+  // variant of the distinct ones. Throws structure_error with every mismatch if this is no prefix of the tree's
+  // structure.
+  template <class Tree> auto flatten_up_to(Tree&& tree) const {
+    using U = std::remove_cvref_t<Tree>;
+    static_assert(detail::require_trees<T, U>());
+    require_prefix_of(tree);
+    using value = typename detail::subtree_value<typename detail::survey_of<T, U>::leaves>::type;
+    std::vector<value> result;
+    result.reserve(num_leaves());
+    auto leaf = [&](const auto&, const auto&, auto& subtree) {
+      result.push_back(value(detail::forward_leaf<Tree>(subtree)));
+    };
+    detail::visit_tree(leaf, detail::no_path{}, skeleton_, tree);
+    return result;
+  }
+
   // A tree of this structure with these leaves, in order: a range of leaves (leaf_value_t<T>, or what converts to the
   // leaf type). An rvalue container is moved from; a view is not, since its elements are somebody else's. Throws
   // leaf_error if their number or a variant's alternative is wrong.
@@ -398,6 +458,15 @@ template <class T> class treedef {
   constexpr const detail::skeleton<T>& tree() const { return skeleton_; }
 
  private:
+  template <class Tree> void require_prefix_of(const Tree& tree) const {
+    detail::any_mismatch quick;
+    if (detail::match(quick, detail::no_path{}, skeleton_, tree)) return;
+    std::vector<mismatch> found;
+    detail::all_mismatches report{found};
+    detail::match(report, path_view{}, skeleton_, tree);
+    throw structure_error("espalier: flatten_up_to: the tree does not have this structure:", std::move(found));
+  }
+
   template <class Leaves> constexpr void require_leaves(const Leaves& leaves) const {
     const auto given = static_cast<std::size_t>(std::ranges::distance(leaves));
     if (given != num_leaves()) {

@@ -40,7 +40,7 @@ template <class Tree> std::string tree_summary(const Tree& tree) {
   std::vector<row> rows{{"path", "leaf", "parameters", "bytes"}};
   std::uint64_t parameters = 0;
   std::uint64_t bytes = 0;
-  tree_visit_with_path(
+  espalier::tree_visit_with_path(
       [&]<class Leaf>(const path_view& path, const Leaf& leaf) {
         std::uint64_t elements = 1;
         std::uint64_t size = sizeof(Leaf);

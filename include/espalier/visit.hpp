@@ -6,36 +6,57 @@
 // Costs what the loop costs that a person would write: no allocation, no indirect call, no copy of a leaf.
 #pragma once
 
+#include <espalier/detail/contiguous.hpp>
 #include <espalier/detail/leaf_call.hpp>
 #include <memory>
 #include <utility>
 
 namespace espalier {
 
+namespace detail {
+
+// Visits; also ends at nodes whose types are in Met, every one of which it has to meet.
+template <bool WithPath, class Met, class F, class First, class... Rest>
+ESPALIER_INLINE constexpr void visit_leaves(const char* operation, F& f, First&& first, Rest&&... rest) {
+  using Stops = nodes_among<Met>;
+  static_assert(require_traversal_with<WithPath, Stops, Met, F, First, Rest...>());
+  using Call = leaf_call<WithPath, F, First, Rest...>;
+  const with_stops<Stops, Call> leaf{Call{f}};
+  walk_together<Stops>(
+      operation,
+      [&](auto& lead, auto&&... others)
+          ESPALIER_INLINE_LAMBDA { visit_tree(leaf, start_path<WithPath>(), lead, others...); },
+      first, rest...);
+}
+
+}  // namespace detail
+
 // Calls f(leaf, rest leaves...) for every leaf of the first tree, in order. Rest trees need the first tree's structure,
 // and may be deeper: f gets the subtree that stands at the first tree's leaf (as jax.tree.map's prefix semantics). A
 // leaf_array can stand for any of them. Leaves of a tree passed as an rvalue arrive as rvalues. Throws structure_error,
 // before any call, if the structures differ.
 template <class F, class First, class... Rest> constexpr void tree_visit(F&& f, First&& first, Rest&&... rest) {
-  static_assert(detail::require_traversal<false, F, First, Rest...>());
-  const detail::leaf_call<false, F, First, Rest...> leaf{f};
-  detail::walk_together(
-      "tree_visit",
-      [&](auto& lead, auto&&... others)
-          ESPALIER_INLINE_LAMBDA { detail::visit_tree(leaf, detail::no_path{}, lead, others...); },
-      first, rest...);
+  detail::visit_leaves<false, detail::types<>>("tree_visit", f, static_cast<First&&>(first),
+                                               static_cast<Rest&&>(rest)...);
 }
 
 // The same with the key path of the leaf in front: f(const path_view&, leaf, rest leaves...).
 template <class F, class First, class... Rest>
 constexpr void tree_visit_with_path(F&& f, First&& first, Rest&&... rest) {
-  static_assert(detail::require_traversal<true, F, First, Rest...>());
-  const detail::leaf_call<true, F, First, Rest...> leaf{f};
-  detail::walk_together(
-      "tree_visit_with_path",
-      [&](auto& lead, auto&&... others)
-          ESPALIER_INLINE_LAMBDA { detail::visit_tree(leaf, path_view{}, lead, others...); },
-      first, rest...);
+  detail::visit_leaves<true, detail::types<>>("tree_visit_with_path", f, static_cast<First&&>(first),
+                                              static_cast<Rest&&>(rest)...);
+}
+
+// Both of a tree whose nodes of type Stop are leaves: f gets them whole.
+template <class... Stop, class F, class First, class... Rest>
+constexpr void tree_visit(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
+  detail::visit_leaves<false, detail::types<Stop...>>("tree_visit", f, static_cast<First&&>(first),
+                                                      static_cast<Rest&&>(rest)...);
+}
+template <class... Stop, class F, class First, class... Rest>
+constexpr void tree_visit_with_path(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
+  detail::visit_leaves<true, detail::types<Stop...>>("tree_visit_with_path", f, static_cast<First&&>(first),
+                                                     static_cast<Rest&&>(rest)...);
 }
 
 namespace detail {
@@ -73,6 +94,9 @@ template <class T> constexpr void replace(T& target, T&& value) {
 // leaf = f(leaf, beside...) for every leaf; nodes that can only be rebuilt are rebuilt and replaced.
 template <class Path, class Leaf, class T, class... R>
 ESPALIER_INLINE constexpr void update_tree(Leaf& leaf, Path path, T& tree, R&... rest) {
+  if constexpr (!std::is_same_v<Path, path_view> && updates_in_blocks<T, R...>()) {
+    if (!std::is_constant_evaluated()) return update_in_blocks(leaf, path, tree, rest...);
+  }
   if constexpr (kind_of<T> == node_kind::leaf) {
     tree = leaf(path, tree, rest...);
   } else if constexpr (rebuilt_only<T>()) {
@@ -81,8 +105,9 @@ ESPALIER_INLINE constexpr void update_tree(Leaf& leaf, Path path, T& tree, R&...
     };
     replace(tree, map_tree<T>(make, path, tree, rest...));
   } else {
+    const auto inside = entered<T>(path);
     for_each_child([&](const auto& key, auto& child, auto&... others)
-                       ESPALIER_INLINE_LAMBDA { update_tree(leaf, path / key, child, others...); },
+                       ESPALIER_INLINE_LAMBDA { update_tree(leaf, inside / key, child, others...); },
                    tree, rest...);
   }
 }
@@ -97,7 +122,8 @@ template <class F, class... Root, class... Zip> consteval bool gives_leaf_types(
 
 // Assigns f(leaf, rest leaves...) to every leaf of the first tree, in order: tree_map in place. Nodes that can only be
 // rebuilt (immutable registered nodes, structs with const members) are rebuilt and replaced. Throws structure_error
-// before any change if the structures differ; if f throws, the leaves before it have been updated.
+// before any change if the structures differ; if f throws, the leaves before it have been updated, but for the last few
+// of a contiguous_tree: such a struct of numbers is assigned in blocks, whose results are computed first.
 template <class F, class First, class... Rest> constexpr void tree_visit_update(F&& f, First& first, Rest&&... rest) {
   static_assert(!std::is_const_v<First>, "espalier: tree_visit_update: the tree is const; use tree_map for a new one");
   static_assert(detail::require_traversal<false, F, const First&, Rest...>());
@@ -105,7 +131,8 @@ template <class F, class First, class... Rest> constexpr void tree_visit_update(
       detail::gives_leaf_types<F, const First&, Rest...>(detail::leaf_zips<First, std::remove_cvref_t<Rest>...>{}),
       "espalier: tree_visit_update: the function must give back each leaf's own type");
   if constexpr (detail::is_leaf_array<First>) {
-    tree_visit([&f](auto& value, auto&&... beside) { value = f(std::as_const(value), beside...); }, first, rest...);
+    espalier::tree_visit([&f](auto& value, auto&&... beside) { value = f(std::as_const(value), beside...); }, first,
+                         rest...);
   } else {
     const detail::leaf_call<false, F, const First&, Rest...> leaf{f};
     detail::walk_together(

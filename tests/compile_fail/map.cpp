@@ -15,7 +15,7 @@ struct pair {
   int n;
   double x;
 };
-struct number {
+struct arithmetic_only {
   template <class T>
     requires std::is_arithmetic_v<T>
   T operator()(T x) const {
@@ -24,9 +24,9 @@ struct number {
 };
 
 void use() {
-  (void)tree_map_only<double>([](double x) { return x; }, model{});
+  (void)tree_map([](auto x) { return x; }, model{});
 #ifdef CASE_cannot_take_a_leaf
-  (void)tree_map(number(), model{});
+  (void)tree_map(arithmetic_only(), model{});
 #endif
 #ifdef CASE_visit_cannot_take_a_leaf
   tree_visit([](double) {}, model{});
@@ -54,8 +54,5 @@ void use() {
         }
       },
       pair{});
-#endif
-#ifdef CASE_map_only_of_nothing
-  (void)tree_map_only<>([](double x) { return x; }, pair{});
 #endif
 }

@@ -37,6 +37,15 @@ void use() {
 #ifdef CASE_below_a_leaf
   (void)flat["1.x"_path];
 #endif
+#ifdef CASE_index_with_a_leading_zero
+  (void)mask["layers.00.bias"_path];
+#endif
+#ifdef CASE_index_beyond_an_array
+  (void)tree_map(negative, std::array<point, 2>{})["2.x"_path];
+#endif
+#ifdef CASE_several_misspelt
+  (void)mask["layer.0.baias"_path];
+#endif
 #ifdef CASE_index_out_of_range
   (void)flat["2"_path];
 #endif

@@ -53,14 +53,15 @@ struct walked_zip<First, Rest...> {
                      std::remove_cvref_t<decltype(walked(std::declval<Rest&>()))>...>;
 };
 
-template <class> struct survey_of_zip;
-template <class First, class... Rest> struct survey_of_zip<types<First, Rest...>> {
-  using type = survey_of<First, Rest...>;
+template <class Stops, class> struct survey_of_zip;
+template <class Stops, class First, class... Rest> struct survey_of_zip<Stops, types<First, Rest...>> {
+  using type = survey_with<Stops, First, Rest...>;
 };
 
 // The distinct zips at the leaves of a traversal that starts with these arguments.
-template <class First, class... Rest>
-using leaf_zips = typename survey_of_zip<typename walked_zip<First, Rest...>::type>::type::leaves;
+template <class Stops, class First, class... Rest>
+using leaf_zips_with = typename survey_of_zip<Stops, typename walked_zip<First, Rest...>::type>::type::leaves;
+template <class First, class... Rest> using leaf_zips = leaf_zips_with<types<>, First, Rest...>;
 
 // --- The types at a leaf. --------------------------------------------------------------------------------------------
 
@@ -92,12 +93,11 @@ template <bool WithPath, class... Root, class Slot, class... L>
   requires(sizeof...(Root) == sizeof...(L))
 struct call_at<WithPath, types<Root...>, types<Slot, L...>> : call_at<WithPath, types<Root...>, types<L...>> {};
 
-template <class F, bool WithPath, class... Root> struct calls {
+template <class F, bool WithPath, class Zips, class... Root> struct calls {
   template <class Zip> struct impossible : std::false_type {};
-  template <class First, class... Rest>
-    requires(kind_of<First> == node_kind::leaf)
-  struct impossible<types<First, Rest...>>
-      : std::bool_constant<!call_at<WithPath, types<Root...>, types<First, Rest...>>::template possible<F>> {};
+  template <class Zip>
+    requires(is_in<Zip, Zips>)
+  struct impossible<Zip> : std::bool_constant<!call_at<WithPath, types<Root...>, Zip>::template possible<F>> {};
 
   template <class... Zip> static consteval bool all_possible(types<Zip...>) {
     return (call_at<WithPath, types<Root...>, Zip>::template possible<F> && ...);
@@ -112,6 +112,30 @@ template <class Where> struct function_cannot_take_leaf {
       "const, or map some leaves only with tree_map_only<T>");
 };
 
+template <class Where> struct type_occurs_nowhere {
+  static_assert(
+      always_false<Where>,
+      "espalier: leaf_if, tree_map_only: no leaf and no node of this tree has this type (the type and the tree are "
+      "named beside this message). Name types that the traversal meets, exactly; below a type that it stops at, it "
+      "meets none");
+};
+
+template <class T, class Roots, class... Zip> consteval bool is_met(types<Zip...>) {
+  return (std::is_same_v<T, typename call_at<false, Roots, Zip>::leaf> || ...);
+}
+
+// Stops the build if one of these types is met nowhere.
+template <class Roots, class Zips, class T> consteval bool require_met() {
+  if constexpr (is_met<T, Roots>(Zips{})) {
+    return true;
+  } else {
+    return sizeof(type_occurs_nowhere<types<T, Roots>>) == 0;
+  }
+}
+template <class Roots, class Zips, class... T> consteval bool require_all_met(types<T...>) {
+  return (require_met<Roots, Zips, T>() && ...);
+}
+
 template <class Where> struct leaf_array_needs_same_structure {
   static_assert(
       always_false<Where>,
@@ -119,14 +143,16 @@ template <class Where> struct leaf_array_needs_same_structure {
       "named beside this message)");
 };
 
-template <class Zip> struct beside_more_than_a_slot : std::false_type {};
-template <class First, class S>
-  requires(kind_of<First> == node_kind::leaf)
-struct beside_more_than_a_slot<types<First, S>> : std::bool_constant<!is_slot<S>> {};
+template <class... Leaf> struct slots {
+  template <class Zip> struct missing : std::false_type {};
+  template <class First, class S>
+    requires(is_in<types<First, S>, types<Leaf...>>)
+  struct missing<types<First, S>> : std::bool_constant<!is_slot<S>> {};
+};
 
 template <class First, class Structure, class... Zip> consteval bool require_exact(types<Zip...>) {
-  if constexpr ((beside_more_than_a_slot<Zip>::value || ...)) {
-    constexpr auto path = fault_path_string<beside_more_than_a_slot, types<First, Structure>>();
+  if constexpr ((slots<Zip...>::template missing<Zip>::value || ...)) {
+    constexpr auto path = fault_path_string<slots<Zip...>::template missing, types<First, Structure>, types<Zip...>>();
     return sizeof(leaf_array_needs_same_structure<at_path<path, First>>) == 0;
   } else {
     return true;
@@ -134,30 +160,40 @@ template <class First, class Structure, class... Zip> consteval bool require_exa
 }
 
 // One rest tree against the first tree's structure. A leaf_array gives one value per leaf, so it must not be deeper.
-template <class Lead, class Rest> consteval bool require_rest() {
+template <class Stops, class Lead, class Rest> consteval bool require_rest_with() {
   if constexpr (is_leaf_array<Rest>) {
     using structure = std::remove_cvref_t<decltype(structure_tree(std::declval<const Rest&>()))>;
-    return require_trees<Lead, structure>() &&
-           require_exact<Lead, structure>(typename survey_of<Lead, structure>::leaves{});
+    return require_trees_with<Stops, Lead, structure>() &&
+           require_exact<Lead, structure>(typename survey_with<Stops, Lead, structure>::leaves{});
   } else {
-    return require_trees<Lead, Rest>();
+    return require_trees_with<Stops, Lead, Rest>();
   }
 }
+template <class Lead, class Rest> consteval bool require_rest() { return require_rest_with<types<>, Lead, Rest>(); }
 
-// The compile-time checks of a traversal: all are trees, the rest trees fit, the function takes every leaf.
-template <bool WithPath, class F, class... Root> consteval bool require_traversal() {
+// The compile-time checks of a traversal: all are trees, the rest trees fit, the function takes every leaf, and every
+// type in Met is met.
+template <bool WithPath, class Stops, class Met, class F, class... Root> consteval bool require_traversal_with() {
   return []<class First, class... Rest>(type_tag<types<First, Rest...>>) {
     using lead = std::remove_cvref_t<decltype(structure_tree(std::declval<const First&>()))>;
-    if constexpr (!(require_trees<lead>() && (require_rest<lead, Rest>() && ...))) {
+    if constexpr (!(require_trees_with<Stops, lead>() && (require_rest_with<Stops, lead, Rest>() && ...))) {
       return false;
-    } else if constexpr (!calls<F, WithPath, Root...>::all_possible(leaf_zips<First, Rest...>{})) {
-      constexpr auto path = fault_path_string<calls<F, WithPath, Root...>::template impossible,
-                                              typename walked_zip<First, Rest...>::type>();
-      return sizeof(function_cannot_take_leaf<at_path<path, First, Rest...>>) == 0;
     } else {
-      return true;
+      using zips = leaf_zips_with<Stops, First, Rest...>;
+      if constexpr (!require_all_met<types<First, Rest...>, zips>(Met{})) {
+        return false;
+      } else if constexpr (!calls<F, WithPath, zips, Root...>::all_possible(zips{})) {
+        constexpr auto path = fault_path_string<calls<F, WithPath, zips, Root...>::template impossible,
+                                                typename walked_zip<First, Rest...>::type, zips>();
+        return sizeof(function_cannot_take_leaf<at_path<path, First, Rest...>>) == 0;
+      } else {
+        return true;
+      }
     }
   }(type_tag<types<std::remove_cvref_t<Root>...>>{});
+}
+template <bool WithPath, class F, class... Root> consteval bool require_traversal() {
+  return require_traversal_with<WithPath, types<>, types<>, F, Root...>();
 }
 
 // --- The call itself. ------------------------------------------------------------------------------------------------
@@ -198,11 +234,11 @@ template <bool WithPath, class F, class... Root> struct leaf_call {
 };
 
 // Checks at run time that the structures agree, then calls action(lead, others...) with what is to be walked.
-template <class Action, class First, class... Rest>
+template <class Stops = types<>, class Action, class First, class... Rest>
 ESPALIER_INLINE constexpr decltype(auto) walk_together([[maybe_unused]] const char* operation, Action&& action,
                                                        First& first, Rest&... rest) {
   std::size_t position = 0;
-  (require_match(operation, ++position, structure_tree(first), structure_tree(rest)), ...);
+  (require_match<Stops>(operation, ++position, structure_tree(first), structure_tree(rest)), ...);
   (void)position;
   if constexpr (is_leaf_array<First>) {
     return action(structure_tree(first), walked(first), walked(rest)...);

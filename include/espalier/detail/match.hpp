@@ -7,6 +7,7 @@
 #include <espalier/detail/walk.hpp>
 #include <espalier/encode.hpp>
 #include <espalier/errors.hpp>
+#include <espalier/leaf_if.hpp>
 #include <espalier/path.hpp>
 
 namespace espalier::detail {
@@ -77,13 +78,15 @@ bool match_aux(Report& report, Path path, const A& a, const B& b) {
   }
 }
 
-// Whether b has a's structure down to a's leaves.
+// Whether b has a's structure down to a's leaves (or to where the report ends), or down to b's, where the types let b
+// be the shallower one.
 template <class Report, class Path, class A, class B>
-constexpr bool match(Report& report, Path path, const A& a, const B& b) {
+constexpr bool match(Report& report, Path outside, const A& a, const B& b) {
   constexpr node_kind kind = kind_of<A>;
-  if constexpr (kind == node_kind::leaf || (is_static<A> && is_static<B>)) {
+  if constexpr (ends_at<Report, A> || kind_of<B> == node_kind::leaf || (is_static<A> && is_static<B>)) {
     return true;
   } else {
+    const auto path = entered<A>(outside);
     bool same = true;
     if constexpr (is_product<A>) {
       if constexpr (Report::compares_aux && (node_of<A>::has_aux || node_of<B>::has_aux)) {
@@ -104,11 +107,14 @@ constexpr bool match(Report& report, Path path, const A& a, const B& b) {
       if constexpr (is_static<typename node_of<A>::element> && is_static<typename node_of<B>::element>) return true;
     } else if constexpr (kind == node_kind::map) {
       using entry = map_key<typename node_of<A>::key>;
-      auto i = a.begin();
-      auto j = b.begin();
-      while (i != a.end() || j != b.end()) {
-        const bool only_a = j == b.end() || (i != a.end() && a.key_comp()(i->first, j->first));
-        const bool only_b = i == a.end() || (j != b.end() && a.key_comp()(j->first, i->first));
+      const auto less = node_of<A>::order(a);
+      const auto& entries_a = map_entries(a);
+      const auto& entries_b = map_entries(b);
+      auto i = entries_a.begin();
+      auto j = entries_b.begin();
+      while (i != entries_a.end() || j != entries_b.end()) {
+        const bool only_a = j == entries_b.end() || (i != entries_a.end() && less(i->first, j->first));
+        const bool only_b = i == entries_a.end() || (j != entries_b.end() && less(j->first, i->first));
         if (only_a || only_b) {
           report(path / entry{only_a ? i->first : j->first}, [&] {
             return only_a ? mismatch{"", "this key", "no such key"} : mismatch{"", "no such key", "this key"};
@@ -150,11 +156,11 @@ constexpr bool match(Report& report, Path path, const A& a, const B& b) {
 }
 
 // Apart from the check, and not inlined, so that the check is small.
-template <class First, class Rest>
+template <class Stops, class First, class Rest>
 [[noreturn, gnu::noinline, gnu::cold]] void throw_mismatches(const char* operation, std::size_t position,
                                                              const First& first, const Rest& rest) {
   std::vector<mismatch> found;
-  all_mismatches report{found};
+  with_stops<Stops, all_mismatches> report{all_mismatches{found}};
   match(report, path_view{}, first, rest);
   throw structure_error("espalier: " + std::string(operation) + ": tree " + std::to_string(position + 1) +
                             " does not have the structure of the first tree:",
@@ -162,14 +168,14 @@ template <class First, class Rest>
 }
 
 // Throws a structure_error that names every place where a rest tree differs.
-template <class First, class Rest>
+template <class Stops = types<>, class First, class Rest>
 ESPALIER_INLINE constexpr void require_match([[maybe_unused]] const char* operation,
                                              [[maybe_unused]] std::size_t position, [[maybe_unused]] const First& first,
                                              [[maybe_unused]] const Rest& rest) {
   if constexpr (!(is_static<First> && is_static<Rest>)) {
-    any_mismatch quick;
+    with_stops<Stops, any_mismatch> quick{};
     if (!match(quick, no_path{}, first, rest)) [[unlikely]]
-      throw_mismatches(operation, position, first, rest);
+      throw_mismatches<Stops>(operation, position, first, rest);
   }
 }
 

@@ -64,6 +64,10 @@ template <class K, class T, class C, class A>
 struct container_skeleton<node<std::map<K, T, C, A>>, std::map<K, T, C, A>> {
   using type = std::map<K, skeleton<T>, C>;
 };
+template <class K, class T, class H, class E, class A>
+struct container_skeleton<node<std::unordered_map<K, T, H, E, A>>, std::unordered_map<K, T, H, E, A>> {
+  using type = std::map<K, skeleton<T>>;
+};
 template <class T> struct container_skeleton<node<std::optional<T>>, std::optional<T>> {
   using type = std::optional<skeleton<T>>;
 };

@@ -87,8 +87,8 @@ template <class First, class... Rest> consteval fault fault_here() {
 }
 
 // The result of a survey: the distinct zips at leaves, in the order they are met, the distinct zips at nodes, and the
-// zip at the first fault (void if there is none).
-template <class Leaves, class Nodes, class Faulty> struct survey {
+// zip at the first fault (void if there is none). It ends at leaves, and at nodes of the types in Stops.
+template <class Leaves, class Nodes, class Faulty, class Stops = types<>> struct survey {
   using leaves = Leaves;
   using nodes = Nodes;
   using faulty = Faulty;
@@ -108,23 +108,24 @@ template <class... T> struct zip_element<types<T...>> {
 };
 
 // Folds over the children of a node: `state + zip` is the state after surveying that zip.
-template <class... L, class... N, class Faulty, class First, class... Rest>
-constexpr auto operator+(survey<types<L...>, types<N...>, Faulty> state, type_tag<types<First, Rest...>>) {
+template <class... L, class... N, class Faulty, class... Stop, class First, class... Rest>
+constexpr auto operator+(survey<types<L...>, types<N...>, Faulty, types<Stop...>> state,
+                         type_tag<types<First, Rest...>>) {
   using zip_here = types<First, Rest...>;
   if constexpr (!std::is_void_v<Faulty>) {
     return state;
-  } else if constexpr (fault_here<First, Rest...>() != fault::none) {
-    return survey<types<L...>, types<N...>, zip_here>{};
-  } else if constexpr (kind_of<First> == node_kind::leaf) {
+  } else if constexpr (kind_of<First> == node_kind::leaf || is_one_of<First, Stop...>) {
     if constexpr (is_in<zip_here, types<L...>>) {
       return state;
     } else {
-      return survey<types<L..., zip_here>, types<N...>, void>{};
+      return survey<types<L..., zip_here>, types<N...>, void, types<Stop...>>{};
     }
+  } else if constexpr (fault_here<First, Rest...>() != fault::none) {
+    return survey<types<L...>, types<N...>, zip_here, types<Stop...>>{};
   } else if constexpr (is_in<zip_here, types<N...>>) {
     return state;
   } else {
-    using entered = survey<types<L...>, types<N..., zip_here>, void>;
+    using entered = survey<types<L...>, types<N..., zip_here>, void, types<Stop...>>;
     if constexpr (is_product<First> || kind_of<First> == node_kind::variant) {
       return []<std::size_t... I>(std::index_sequence<I...>) {
         return (entered{} + ... + type_tag<typename zip_child<zip_here, I>::type>{});
@@ -135,8 +136,9 @@ constexpr auto operator+(survey<types<L...>, types<N...>, Faulty> state, type_ta
   }
 }
 
-template <class First, class... Rest>
-using survey_of = decltype(survey<types<>, types<>, void>{} + type_tag<types<First, Rest...>>{});
+template <class Stops, class First, class... Rest>
+using survey_with = decltype(survey<types<>, types<>, void, Stops>{} + type_tag<types<First, Rest...>>{});
+template <class First, class... Rest> using survey_of = survey_with<types<>, First, Rest...>;
 
 // The distinct leaf types of a tree, in the order they are met.
 template <class T> struct leaf_types_of;
@@ -219,17 +221,22 @@ constexpr path_text fault_path(path_text path, bool& found) {
   return fault_path_below<Fault>(type_tag<Zip>{}, type_tag<Entered>{}, path, found);
 }
 
-// The path as a template argument, so that the compiler prints it.
-template <template <class> class Fault, class Zip> consteval auto fault_path_string() {
-  constexpr path_text found_path = [] {
-    bool found = false;
-    const path_text path = fault_path<Fault, Zip>(path_text{}, found);
-    return path.size == 0 ? path + "(root)" : path;
-  }();
-  fixed_string<found_path.size + 1> result;
-  for (std::size_t i = 0; i < found_path.size; ++i) result.text[i] = found_path.text[i];
-  result.text[found_path.size] = '\0';  // written out: clang prints as text only what is terminated in so many words
+// The text that a function gives, as a template argument, so that the compiler prints it.
+template <class Make> consteval auto as_fixed_string(Make) {
+  constexpr path_text text = Make()();
+  fixed_string<text.size + 1> result;
+  for (std::size_t i = 0; i < text.size; ++i) result.text[i] = text.text[i];
+  result.text[text.size] = '\0';  // written out: clang prints as text only what is terminated in so many words
   return result;
+}
+
+// The path of the first zip that Fault accepts, not looked for below the zips in Ends.
+template <template <class> class Fault, class Zip, class Ends = types<>> consteval auto fault_path_string() {
+  return as_fixed_string([] {
+    bool found = false;
+    const path_text path = fault_path<Fault, Zip, Ends>(path_text{}, found);
+    return path.size == 0 ? path + "(root)" : path;
+  });
 }
 
 // Accepts one zip.
@@ -270,13 +277,15 @@ template <class Where> struct different_structures {
 };
 
 // Stops the build at the first fault, naming it; true if there is none.
-template <class First, class... Rest> consteval bool require_trees() {
-  using faulty = typename survey_of<First, Rest...>::faulty;
+template <class Stops, class First, class... Rest> consteval bool require_trees_with() {
+  using found = survey_with<Stops, First, Rest...>;
+  using faulty = typename found::faulty;
   if constexpr (std::is_void_v<faulty>) {
     return true;
   } else {
     return []<class BadFirst, class... BadRest>(type_tag<types<BadFirst, BadRest...>>) {
-      constexpr auto path = fault_path_string<exactly<faulty>::template accepts, types<First, Rest...>>();
+      constexpr auto path =
+          fault_path_string<exactly<faulty>::template accepts, types<First, Rest...>, typename found::leaves>();
       using where = at_path<path, BadFirst, BadRest...>;
       if constexpr (fault_here<BadFirst, BadRest...>() == fault::unsupported) {
         return sizeof(unsupported_type<where>) == 0;
@@ -287,6 +296,9 @@ template <class First, class... Rest> consteval bool require_trees() {
       }
     }(type_tag<faulty>{});
   }
+}
+template <class First, class... Rest> consteval bool require_trees() {
+  return require_trees_with<types<>, First, Rest...>();
 }
 
 }  // namespace espalier::detail

@@ -4,7 +4,15 @@
 
 #include <espalier/detail/survey.hpp>
 #include <espalier/detail/types.hpp>
+#include <espalier/errors.hpp>
+#include <espalier/leaf_if.hpp>
 #include <espalier/node.hpp>
+
+// How deep a tree may be nested whose type contains itself: as jax and optree (optree.MAX_RECURSION_DEPTH), so that every
+// stack bears it, without optimisation and under sanitizers too. The same in all of a program.
+#ifndef ESPALIER_MAX_DEPTH
+#define ESPALIER_MAX_DEPTH 1000
+#endif
 
 namespace espalier::detail {
 
@@ -30,6 +38,11 @@ struct no_key {
 struct no_path {
   template <class Key> ESPALIER_INLINE constexpr no_path operator/(const Key&) const { return {}; }
 };
+// The same inside a container whose elements can contain it again: it counts how many of them are open.
+struct nested_path {
+  unsigned nesting;
+  template <class Key> ESPALIER_INLINE constexpr nested_path operator/(const Key&) const { return *this; }
+};
 // A traversal that keeps them.
 template <class Key> constexpr path_view operator/(const path_view& parent, const Key& key) {
   return {&parent, key.entry()};
@@ -40,6 +53,42 @@ template <class T> constexpr path_view operator/(const path_view& parent, produc
 }
 // What an optional, a pointer or a variant holds stands where they stand.
 constexpr path_view operator/(const path_view& parent, no_key) { return parent; }
+
+// --- Depth: only types that contain themselves can be nested without limit. ------------------------------------------
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_too_deep(const std::string& where) {
+  throw depth_error(
+      "espalier: this tree is nested too deep" + (where.empty() ? where : ", at " + where.substr(0, 80) + "…") +
+      ": expected at most " + std::to_string(ESPALIER_MAX_DEPTH) +
+      " containers in one another whose elements contain such containers again. Traversal is recursive: let the tree "
+      "be "
+      "flatter (a vector of elements with indices), or, if the stack bears it, define ESPALIER_MAX_DEPTH");
+}
+
+constexpr nested_path nested_once_more(no_path) { return {1}; }
+constexpr nested_path nested_once_more(nested_path path) {
+  if (++path.nesting > ESPALIER_MAX_DEPTH) [[unlikely]]
+    throw_too_deep({});
+  return path;
+}
+constexpr path_view nested_once_more(path_view path) {
+  if (++path.nesting > ESPALIER_MAX_DEPTH) [[unlikely]]
+    throw_too_deep(path.to_string());
+  return path;
+}
+
+// The path with which the children of a T are traversed. Throws depth_error in a T that is nested too deep.
+template <class T, class Path> ESPALIER_INLINE constexpr auto entered(const Path& path) {
+  if constexpr (requires { typename node_of<T>::element; }) {
+    if constexpr (is_recursive_container<std::remove_cv_t<T>>) {
+      return nested_once_more(path);
+    } else {
+      return path;
+    }
+  } else {
+    return path;
+  }
+}
 
 // --- Children of the trees beside: a cursor is its own child. --------------------------------------------------------
 
@@ -89,7 +138,10 @@ template <std::size_t I, class T> ESPALIER_INLINE constexpr auto& alternative(T&
   }
 }
 
-template <class T> auto map_begin(T& tree) { return tree.begin(); }
+// The entries of a map in key order; those of an unordered one are sorted, and live as long as what is given back.
+template <class T> ESPALIER_INLINE constexpr decltype(auto) map_entries(T& tree) { return node_of<T>::entries(tree); }
+template <class U> leaf_cursor<U>& map_entries(leaf_cursor<U>& cursor) { return cursor; }
+template <class Entries> auto map_begin(Entries& entries) { return entries.begin(); }
 template <class U> leaf_cursor<U>* map_begin(leaf_cursor<U>& cursor) { return &cursor; }
 template <class Iterator> auto& map_value(Iterator& it) { return it->second; }
 template <class U> leaf_cursor<U>& map_value(leaf_cursor<U>* it) { return *it; }
@@ -164,13 +216,14 @@ ESPALIER_INLINE constexpr void for_each_child(Visit&& visit, T& tree, R&... rest
       loop_inline(visit, N::size(tree), elements_of(tree), elements_of(rest)...);
     }
   } else if constexpr (N::kind == node_kind::map) {
-    const auto zip_maps = [&](auto... others) {
-      for (auto& [key, value] : tree) {
+    const auto zip_maps = [&](auto& entries, auto... others) {
+      for (auto& [key, value] : entries) {
         visit(map_key<typename N::key>{key}, value, map_value(others)...);
         (map_next(others), ...);
       }
     };
-    zip_maps(map_begin(rest)...);
+    const auto in_order = [&](auto&& entries, auto&&... others) { zip_maps(entries, map_begin(others)...); };
+    in_order(map_entries(tree), map_entries(rest)...);
   } else if constexpr (N::kind == node_kind::maybe) {
     if (tree) {
       if constexpr (is_recursive_container<std::remove_cv_t<T>>) {
@@ -242,7 +295,8 @@ ESPALIER_INLINE constexpr To rebuild(Make&& make, T& tree, R&... rest) {
         return advance(map_value(others)...);
       });
     };
-    return build(map_begin(rest)...);
+    const auto in_order = [&](auto&&... others) -> To { return build(map_begin(others)...); };
+    return in_order(map_entries(rest)...);
   } else if constexpr (N::kind == node_kind::maybe) {
     return node_of<To>::assemble(static_cast<bool>(tree), [&] {
       return make(type_tag<typename node_of<To>::element>{}, no_key{}, held(tree), held(rest)...);
@@ -266,7 +320,7 @@ template <class Leaf, class Path> struct child_mapper {
 
   template <class To, class Key, class T, class... R>
   ESPALIER_INLINE constexpr To operator()(type_tag<To> to, const Key& key, T& child, R&... beside) const {
-    if constexpr (kind_of<T> == node_kind::leaf) {
+    if constexpr (ends_at<Leaf, T>) {
       return leaf(to, path / key, child, beside...);
     } else {
       return map_tree<To>(leaf, path / key, child, beside...);
@@ -276,10 +330,11 @@ template <class Leaf, class Path> struct child_mapper {
 
 template <class To, class Path, class Leaf, class T, class... R>
 ESPALIER_INLINE constexpr To map_tree(Leaf& leaf, Path path, T& tree, R&... rest) {
-  if constexpr (kind_of<T> == node_kind::leaf) {
+  if constexpr (ends_at<Leaf, T>) {
     return leaf(type_tag<To>{}, path, tree, rest...);
   } else {
-    return rebuild<To>(child_mapper<Leaf, Path>{leaf, path}, tree, rest...);
+    const auto inside = entered<T>(path);
+    return rebuild<To>(child_mapper<Leaf, std::remove_const_t<decltype(inside)>>{leaf, inside}, tree, rest...);
   }
 }
 
@@ -294,7 +349,7 @@ template <class Leaf, class Path> struct child_visitor {
 
   template <class Key, class T, class... R>
   ESPALIER_INLINE constexpr void operator()(const Key& key, T& child, R&... beside) const {
-    if constexpr (kind_of<T> == node_kind::leaf) {
+    if constexpr (ends_at<Leaf, T>) {
       leaf(path / key, child, beside...);
     } else {
       visit_tree(leaf, path / key, child, beside...);
@@ -304,10 +359,21 @@ template <class Leaf, class Path> struct child_visitor {
 
 template <class Path, class Leaf, class T, class... R>
 ESPALIER_INLINE constexpr void visit_tree(Leaf& leaf, Path path, T& tree, R&... rest) {
-  if constexpr (kind_of<T> == node_kind::leaf) {
+  if constexpr (ends_at<Leaf, T>) {
     leaf(path, tree, rest...);
   } else {
-    for_each_child(child_visitor<Leaf, Path>{leaf, path}, tree, rest...);
+    const auto inside = entered<T>(path);
+    for_each_child(child_visitor<Leaf, std::remove_const_t<decltype(inside)>>{leaf, inside}, tree, rest...);
+  }
+}
+
+// A copy of a tree, what its pointers own included.
+template <class T> constexpr T copy_tree(const T& tree) {
+  if constexpr (std::is_copy_constructible_v<T>) {
+    return tree;
+  } else {
+    auto leaf = []<class L>(type_tag<L>, const auto&, const auto& old) -> L { return old; };
+    return map_tree<T>(leaf, no_path{}, tree);
   }
 }
 

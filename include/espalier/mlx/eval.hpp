@@ -21,7 +21,7 @@ template <class... Trees> std::vector<::mlx::core::array> arrays_of(const Trees&
   const auto add = [&]<class Leaf>(const Leaf& leaf) {
     if constexpr (std::is_same_v<Leaf, ::mlx::core::array>) arrays.push_back(leaf);
   };
-  (tree_visit(add, trees), ...);
+  (espalier::tree_visit(add, trees), ...);
   return arrays;
 }
 

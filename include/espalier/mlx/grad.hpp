@@ -71,7 +71,7 @@ inline void require_loss(const ::mlx::core::array& loss) {
 template <class T>
 void gather_parameters(std::vector<::mlx::core::array>& parameters, std::size_t position, const T& argument) {
   const std::size_t before = parameters.size();
-  tree_visit(
+  espalier::tree_visit(
       [&]<class Leaf>(const Leaf& leaf) {
         if constexpr (is_parameter_type<T, Leaf>) {
           if (is_parameter<T>(leaf)) parameters.push_back(leaf);

@@ -45,18 +45,12 @@ namespace detail {
 
 // --- What a node is besides its children: sizes, keys, what is engaged.
 
-// A map's keys as key paths print them; a quote inside a key is escaped, so that no two lists of keys look alike.
+// A map's keys as key paths print them, which is different for different keys.
 template <class Map> std::string keys_text(const Map& map) {
   std::string text;
-  for (const auto& entry : map) {
+  for (const auto& entry : map_entries(map)) {
     text += text.empty() ? "the keys " : ", ";
-    key_entry key = map_key_entry(entry.first);
-    std::string escaped;
-    if (key.which == key_entry::kind::string_key) {
-      for (const char c : key.name) escaped.append(c == '\'' || c == '\\' ? "\\" : "").append(1, c);
-      key.name = escaped;
-    }
-    print_key(text, key);
+    print_key(text, map_key_entry(entry.first));
   }
   return text.empty() ? "no keys" : text;
 }

@@ -18,7 +18,7 @@ template <class Tree> auto global_norm(const Tree& tree) {
       if (is_parameter<Tree>(leaf)) sum = sum + leaf_math<L>::sum_of_squares(leaf);
     }
   };
-  tree_visit(add, tree);
+  espalier::tree_visit(add, tree);
   return shared::sqrt(sum);
 }
 

@@ -64,8 +64,9 @@ template <class T, class P, std::size_t... I> consteval bool takes_braced(std::i
   return requires { T{P::make(I)...}; };
 }
 
+// (With `new`, since nvcc's front end takes `T(…)` for invalid wherever T is an aggregate and a template parameter.)
 template <class T, class P, std::size_t... I> consteval bool takes_parenthesised(std::index_sequence<I...>) {
-  return requires { T(P::make(I)...); };
+  return requires { ::new T(P::make(I)...); };
 }
 
 // `T{probe × N}` is valid for every N from some k to the number of fields: the members from k on have default

@@ -19,23 +19,20 @@ constexpr bool in_identifier(char c) {
          static_cast<unsigned char>(c) >= 128;
 }
 
-// Cuts the names out of the spelling of N pointers. The pointers of a struct are spelled alike from the `&`
-// to the name, so the last one, read backwards, tells how far apart the two are.
+// Cuts the names out of the spelling of N pointers. The pointers of a struct are spelled alike from the object to the
+// name, so the last one, read backwards, tells how far apart the two are.
 template <std::size_t N> consteval std::array<std::string_view, N> cut_names(std::string_view text) {
   constexpr std::string_view object = "nowhere_object";
   std::size_t end = text.size();
   while (!in_identifier(text[end - 1])) --end;
   std::size_t begin = end;
   while (in_identifier(text[begin - 1])) --begin;
-  std::size_t last = text.rfind(object, begin);
-  while (text[last] != '&') --last;
-  std::size_t at = text.find(object);
-  while (text[at] != '&') --at;
+  const std::size_t distance = begin - text.rfind(object, begin);
 
   std::array<std::string_view, N> names;
+  std::size_t at = 0;
   for (std::string_view& name : names) {
-    while (text[at] != '&') ++at;
-    at += begin - last;
+    at = text.find(object, at) + distance;
     const std::size_t start = at;
     while (in_identifier(text[at])) ++at;
     name = text.substr(start, at - start);
@@ -53,11 +50,36 @@ template <std::size_t N, auto Pointers> consteval std::array<std::string_view, N
 #pragma clang diagnostic ignored "-Wundefined-var-template"
 #pragma clang diagnostic ignored "-Wundefined-internal"
 #endif
+#if defined(__NVCC__)
+// nvcc's front end spells the name of a field only where the pointer has the field's own type; and in its pass over host
+// code, where the object is a member of another, it spells the names of all fields for each. So here the object is in no
+// holder; the price is that g++ then refuses local types, which have names everywhere but in CUDA sources.
+template <class T> extern const T bare_nowhere_object;
+
+template <std::size_t I, class A> struct typed_pointer {
+  const A* to;
+};
+template <class Indices, class... A> struct typed_pointers;
+template <std::size_t... I, class... A>
+struct typed_pointers<std::index_sequence<I...>, A...> : typed_pointer<I, A>... {};
+
+struct point_with_types {
+  template <class... A>
+  constexpr typed_pointers<std::make_index_sequence<sizeof...(A)>, A...> operator()(const A&... a) const {
+    return {{__builtin_addressof(a)}...};
+  }
+};
+#endif
+
 template <class T, std::size_t N> consteval std::array<std::string_view, N> field_names() {
   if constexpr (N == 0)
     return {};
   else
+#if defined(__NVCC__)
+    return names_of<N, reflect::with_fields(bare_nowhere_object<T>, point_with_types())>();
+#else
     return names_of<N, reflect::with_fields(nowhere_object<T>.value, point_to())>();
+#endif
 }
 #ifdef __clang__
 #pragma clang diagnostic pop
