@@ -172,18 +172,17 @@ def program_times(program):
     return {name: float(nanoseconds) for _, name, nanoseconds in lines}
 
 
-def measure(program, rounds):
-    calls = {}
-    for name, make in {"mlx_python": MlxPeer, "jax": JaxPeer}.items():
+def importable(peers, titles):
+    """The name and an object of each peer that this Python can import."""
+    for name, make in peers.items():
         try:
-            peer = make()
+            yield name, make()
         except ImportError as missing:
-            print(f"dispatch_peers: {PEERS[name]} is left out: {missing}")
-            continue
-        for pattern, size in PYTHON_CASES:
-            call = make_call(peer, pattern, size)
-            timer = burst_of_steps if pattern == "step" else burst
-            calls[f"{name}/{pattern}/{size}"] = (timer, call, calls_in_burst(call))
+            print(f"{titles[name]} is left out: {missing}")
+
+
+def shortest_times(program, calls, rounds):
+    """Nanoseconds by name, of the program's benchmarks and of `calls`, (timer, call, count) by name; all in turns."""
     best = {}
     for _ in range(rounds):
         found = program_times(program)
@@ -191,6 +190,16 @@ def measure(program, rounds):
         for name, nanoseconds in found.items():
             best[name] = min(nanoseconds, best.get(name, nanoseconds))
     return best
+
+
+def measure(program, rounds):
+    calls = {}
+    for name, peer in importable({"mlx_python": MlxPeer, "jax": JaxPeer}, PEERS):
+        for pattern, size in PYTHON_CASES:
+            call = make_call(peer, pattern, size)
+            timer = burst_of_steps if pattern == "step" else burst
+            calls[f"{name}/{pattern}/{size}"] = (timer, call, calls_in_burst(call))
+    return shortest_times(program, calls, rounds)
 
 
 def print_results(best):

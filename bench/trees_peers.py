@@ -12,8 +12,7 @@ mlx.core.array, as there, or floats. Members that trees.cpp leaves empty are lef
 import argparse
 import functools
 
-import dispatch_peers
-from dispatch_peers import burst, calls_in_burst
+from dispatch_peers import burst, calls_in_burst, importable, shortest_times
 
 SIZES = ["16", "128", "1024", "128_numbers", "resnet50", "transformer"]
 OPERATIONS = ["flatten", "unflatten", "round_trip", "map", "map2", "reduce", "paths"]
@@ -94,24 +93,13 @@ def make_call(peer, operation, tree, numbers):
 
 def measure(program, rounds):
     calls = {}
-    for name, make in {"optree": OptreePeer, "jax": JaxPeer, "dm_tree": DmTreePeer}.items():
-        try:
-            peer = make()
-        except ImportError as missing:
-            print(f"trees_peers: {PEERS[name]} is left out: {missing}")
-            continue
+    for name, peer in importable({"optree": OptreePeer, "jax": JaxPeer, "dm_tree": DmTreePeer}, PEERS):
         for size in SIZES:
             tree = make_tree(size)
             for operation in OPERATIONS:
                 call = make_call(peer, operation, tree, size == "128_numbers")
-                calls[f"{name}/{operation}/{size}"] = (call, calls_in_burst(call))
-    best = {}
-    for _ in range(rounds):
-        found = dispatch_peers.program_times(program)
-        found.update({name: burst(call, count) for name, (call, count) in calls.items()})
-        for name, nanoseconds in found.items():
-            best[name] = min(nanoseconds, best.get(name, nanoseconds))
-    return best
+                calls[f"{name}/{operation}/{size}"] = (burst, call, calls_in_burst(call))
+    return shortest_times(program, calls, rounds)
 
 
 def print_results(best):

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "corpus.hpp"
+#include "messages.hpp"
 
 namespace {
 
@@ -151,16 +152,6 @@ TEST(nearest_path, distance_counts_changed_missing_and_added_characters) {
   static_assert(detail::edit_distance("flaw", "lawn") == 2);
 }
 
-template <class F> std::string message(F&& f) {
-  try {
-    f();
-  } catch (const path_error& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "no path_error";
-  return {};
-}
-
 TEST(at, an_rvalue_that_lacks_a_place_is_left_as_it_was) {
   model m{{{{1, 2}, 3.0}}, 0.5};
   EXPECT_THROW((void)tree_at(std::move(m), &model::temperature, "layers.7.bias"_path).replace(1, 2), path_error);
@@ -169,13 +160,13 @@ TEST(at, an_rvalue_that_lacks_a_place_is_left_as_it_was) {
 
 TEST(at, what_this_tree_lacks_is_named) {
   const model m{{{{1, 2}, 3.0}}, 0.5};
-  EXPECT_EQ(message([&] { (void)tree_at(m, "layers.1.bias"_path).get(); }),
+  EXPECT_EQ(message_of<path_error>([&] { (void)tree_at(m, "layers.1.bias"_path).get(); }),
             "espalier: tree_at: nothing is at \"layers.1.bias\": \"layers\" has 1 element");
-  EXPECT_EQ(message([&] { (void)tree_at(std::map<int, int>(), "3"_path).replace(1); }),
+  EXPECT_EQ(message_of<path_error>([&] { (void)tree_at(std::map<int, int>(), "3"_path).replace(1); }),
             "espalier: tree_at: nothing is at \"3\": the tree has no key '3'");
-  EXPECT_EQ(message([&] { (void)tree_at(corpus::owner(), "at.x"_path).replace(1); }),
+  EXPECT_EQ(message_of<path_error>([&] { (void)tree_at(corpus::owner(), "at.x"_path).replace(1); }),
             "espalier: tree_at: nothing is at \"at.x\": \"at\" has no value");
-  EXPECT_EQ(message([&] { (void)tree_at(corpus::choice{1.0}, "held.x"_path).replace(1); }),
+  EXPECT_EQ(message_of<path_error>([&] { (void)tree_at(corpus::choice{1.0}, "held.x"_path).replace(1); }),
             "espalier: tree_at: nothing is at \"held.x\": \"held\" has alternative 0");
 }
 

@@ -12,21 +12,12 @@
 #include <vector>
 
 #include "corpus.hpp"
+#include "messages.hpp"
 
 namespace {
 
 using namespace espalier;
 using corpus::point;
-
-template <class F> std::vector<mismatch> differences(F f) {
-  try {
-    f();
-  } catch (const structure_error& e) {
-    return e.differences;
-  }
-  ADD_FAILURE() << "no structure_error";
-  return {};
-}
 
 template <class T> struct dotted_names_laws : testing::Test {};
 TYPED_TEST_SUITE(dotted_names_laws, corpus::types);
@@ -77,7 +68,7 @@ TEST(dotted_names, every_missing_unexpected_and_repeated_name_is_reported) {
   const auto def = tree_structure(network{{{}, {}}, 0});
   const std::vector<std::pair<std::string, int>> named{
       {"rate", 5}, {"layers.0.weight", 1}, {"layers.0.weigth", 1}, {"layers.2.bias", 1}, {"rate", 6}};
-  EXPECT_EQ(differences([&] { (void)tree_unflatten_names(def, named); }),
+  EXPECT_EQ(mismatches_of([&] { (void)tree_unflatten_names(def, named); }),
             (std::vector<mismatch>{{"layers.0.bias", "a leaf", "no such name"},
                                    {"layers.1.weight", "a leaf", "no such name"},
                                    {"layers.1.bias", "a leaf", "no such name"},
@@ -90,7 +81,7 @@ TEST(dotted_names, a_leaf_of_another_type_is_reported_by_name) {
   using tree = std::tuple<int, std::string>;
   auto named = tree_flatten_names(tree(1, "a"));
   std::swap(named[0].second, named[1].second);
-  EXPECT_EQ(differences([&] { (void)tree_unflatten_names(treedef<tree>(), named); }),
+  EXPECT_EQ(mismatches_of([&] { (void)tree_unflatten_names(treedef<tree>(), named); }),
             (std::vector<mismatch>{{"0", "a leaf of the structure's type", "a leaf of another type"},
                                    {"1", "a leaf of the structure's type", "a leaf of another type"}}));
 }
@@ -116,8 +107,8 @@ TEST(dotted_names, two_leaves_of_one_name_are_an_error_that_names_both) {
   const tree keys{{"a", {{"b.c", 1}}}, {"a.b", {{"c", 2}}}};
   const std::vector<mismatch> expected{
       {"['a.b']['c']", "a dotted name of its own (rename a key)", "'a.b.c', which ['a']['b.c'] has too"}};
-  EXPECT_EQ(differences([&] { (void)tree_flatten_names(keys); }), expected);
-  EXPECT_EQ(differences([&] { (void)tree_unflatten_names(tree_structure(keys), std::map<std::string, int>()); }),
+  EXPECT_EQ(mismatches_of([&] { (void)tree_flatten_names(keys); }), expected);
+  EXPECT_EQ(mismatches_of([&] { (void)tree_unflatten_names(tree_structure(keys), std::map<std::string, int>()); }),
             expected);
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "corpus.hpp"
+#include "messages.hpp"
 
 namespace {
 
@@ -252,24 +253,9 @@ TEST(map, recursive_trees_side_by_side) {
 
 // --- Mismatches. ---
 
-template <class F> std::vector<mismatch> differences(F&& f) {
-  try {
-    f();
-  } catch (const structure_error& e) {
-    for (const mismatch& m : e.differences) {
-      const std::string text = e.what();
-      EXPECT_NE(text.find(m.path), std::string::npos) << text;
-      EXPECT_NE(text.find("expected " + m.expected + ", found " + m.found), std::string::npos) << text;
-    }
-    return e.differences;
-  }
-  ADD_FAILURE() << "no structure_error";
-  return {};
-}
-
 template <class T> std::vector<mismatch> differences(const T& first, const T& second) {
   int calls = 0;
-  auto found = differences([&] {
+  auto found = mismatches_of([&] {
     (void)tree_map(
         [&](const auto& a, const auto&) {
           ++calls;
@@ -356,7 +342,7 @@ TEST(mismatch, of_a_deeper_rest_tree_down_to_the_first_trees_leaves) {
   // What jax's prefix_errors reports: the difference in the prefix, and nothing of what is below its leaves.
   const std::pair<std::vector<double>, std::optional<double>> prefix{{1, 2}, {}};
   const std::pair<std::vector<linear>, std::optional<point>> tree{{{{1, 2, 3}, {}}}, point{1, 2}};
-  EXPECT_EQ(differences([&] { (void)tree_map([](double a, const auto&) { return a; }, prefix, tree); }),
+  EXPECT_EQ(mismatches_of([&] { (void)tree_map([](double a, const auto&) { return a; }, prefix, tree); }),
             (list{{"[0]", "2 elements", "1 element"}, {"[1]", "None", "a value"}}));
 }
 
@@ -381,7 +367,7 @@ TEST(mismatch, says_which_tree) {
 TEST(mismatch, of_a_leaf_array_beside_a_tree) {
   const linear two{{1, 2}, {}};
   const auto mask = tree_map([](double x) { return x > 0; }, two);
-  EXPECT_EQ(differences([&] { (void)tree_map([](double x, bool) { return x; }, linear{{1}, {}}, mask); }),
+  EXPECT_EQ(mismatches_of([&] { (void)tree_map([](double x, bool) { return x; }, linear{{1}, {}}, mask); }),
             (list{{".weight", "1 element", "2 elements"}}));
 }
 
@@ -398,7 +384,7 @@ struct by_list {
 TEST(mismatch, the_spelling_of_aux_data_is_none) {
   const by_type sum = tree_map([](double a, double b) { return a + b; }, by_type{1, 3}, by_list{2, 3});
   EXPECT_EQ(sum.keys, 3);
-  EXPECT_EQ(differences([] { (void)tree_map([](double a, double) { return a; }, by_type{1, 3}, by_list{2, 4}); }),
+  EXPECT_EQ(mismatches_of([] { (void)tree_map([](double a, double) { return a; }, by_type{1, 3}, by_list{2, 4}); }),
             (list{{".step", "aux 3", "aux 4"}}));
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "corpus.hpp"
+#include "messages.hpp"
 
 namespace {
 
@@ -25,16 +26,6 @@ const auto sum = [](int a, int b) { return a + b; };
 const auto last = [](const auto&, auto&& b) -> std::remove_cvref_t<decltype(b)> {
   return std::forward<decltype(b)>(b);
 };
-
-template <class F> std::vector<mismatch> differences(F f) {
-  try {
-    f();
-  } catch (const structure_error& e) {
-    return e.differences;
-  }
-  ADD_FAILURE() << "no structure_error";
-  return {};
-}
 
 template <class T> struct merge_laws : testing::Test {};
 TYPED_TEST_SUITE(merge_laws, corpus::types);
@@ -115,7 +106,7 @@ TEST(merge, an_empty_container_gives_way_to_another_alternative) {
 TEST(merge, reports_every_leaf_that_both_have_if_there_is_no_function) {
   // mlx: "Trees contain elements at the same locations but no merge function was provided"
   const settings one{1, {{"x", 2}, {"y", 3}}, {}};
-  EXPECT_EQ(differences([&] { (void)tree_merge(one, settings{4, {{"y", 5}, {"z", 6}}, 7}); }),
+  EXPECT_EQ(mismatches_of([&] { (void)tree_merge(one, settings{4, {{"y", 5}, {"z", 6}}, 7}); }),
             (std::vector<mismatch>{{".a", "a leaf in one of the trees", "one in both"},
                                    {".b['y']", "a leaf in one of the trees", "one in both"}}));
 }
@@ -127,7 +118,7 @@ TEST(merge, reports_what_no_function_can_merge) {
   };
   const tree a{1, {1, 3, std::string("nhwc")}};
   const tree b{std::vector{1}, {1, 4, std::string("nchw")}};
-  EXPECT_EQ(differences([&] { (void)tree_merge(a, b, last); }),
+  EXPECT_EQ(mismatches_of([&] { (void)tree_merge(a, b, last); }),
             (std::vector<mismatch>{{".held", "alternative 0 in both trees", "alternative 1"},
                                    {".cache.step", "aux 3", "aux 4"},
                                    {".cache.layout", "aux 'nhwc'", "aux 'nchw'"}}));

@@ -177,20 +177,17 @@ template <class Engine, compile_options Options, class F> class compiled_base {
         }
         auto& cache = slots_->template find_or_add<slot<E>>(&type_id<types<E, Argument...>>).cache;
         if constexpr (std::is_empty_v<F>) {
-          return run<compiled_call<E, Options, F, R, Argument...>>(cache, arguments...);
+          return compiled_call<E, Options, F, R, Argument...>(function_, cache, arguments...).run();
         } else {
           using self = argument<F, !std::is_invocable_v<const F&, call_type<Argument>...>>;
-          return run<compiled_call<E, Options, F, R, self, Argument...>>(cache, self{function_}, arguments...);
+          return compiled_call<E, Options, F, R, self, Argument...>(function_, cache, self{function_}, arguments...)
+              .run();
         }
       }
     }
   }
 
  private:
-  template <class Call, class Cache, class... Argument> auto run(Cache& cache, Argument... arguments) const {
-    return Call(function_, cache, arguments...).run();
-  }
-
   using F_tree = std::conditional_t<std::is_empty_v<F>, std::tuple<>, F>;
 
   // The engine that was named, or else that of the first array type among the trees.

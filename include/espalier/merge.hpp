@@ -190,8 +190,9 @@ template <class T> consteval bool always_clashes() {
 // The tree that has the parts of both (as mlx.utils.tree_merge): None and what is there is what is there; maps have the
 // keys of both, sequences the elements of the longer; what both have is merged part by part, and a leaf that both have
 // is merge(leaf of a, leaf of b), converted to the leaf's type. Variants must hold the same alternative, unless one is an
-// empty container, which gives way; aux data must be equal. None and None is None (mlx.utils calls it a clash). Leaves are copied, or moved out of rvalues. Throws
-// structure_error with every part that cannot be merged, before any leaf is moved.
+// empty container, which gives way; aux data must be equal. None and None is None (mlx.utils calls it a clash). Leaves
+// are copied, or moved out of rvalues. Throws structure_error with every part that cannot be merged, before any leaf is
+// moved.
 template <class A, class B, class Merge> std::remove_cvref_t<A> tree_merge(A&& a, B&& b, Merge&& merge) {
   static_assert(detail::require_one_type<A, B>());
   return detail::merge_trees<false>(std::forward<A>(a), std::forward<B>(b), merge);

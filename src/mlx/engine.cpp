@@ -61,8 +61,7 @@ std::optional<std::string> engines::mlx::explain(const std::exception& failure, 
     if (others) {
       text +=
           "\n  Pass them as arguments; if they are meant to be constants, also those that the function keeps in a "
-          "static, "
-          "compile with compile_options{.check_captures = false}.";
+          "static, compile with compile_options{.check_captures = false}.";
     }
     return text;
   }

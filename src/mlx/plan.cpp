@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <espalier/describe.hpp>
+#include <espalier/graphviz.hpp>
 #include <espalier/mlx/array.hpp>
 #include <espalier/mlx/plan.hpp>
 #include <stdexcept>
@@ -56,8 +57,7 @@ std::size_t checked_depth(const std::vector<mx::array>& inputs, const std::vecto
         if (!a.has_primitive() && a.status() == mx::array::Status::unscheduled) {
           throw escaped_array(
               "it uses an array that has no value, since that was made while another function was traced, and kept "
-              "after "
-              "that. Return such an array from the traced function instead of storing it.");
+              "after that. Return such an array from the traced function instead of storing it.");
         }
         found.insert(a.id());
       });
@@ -456,16 +456,7 @@ void mlx_plan::append_siblings(std::vector<mx::array>& values, const step& s, st
 std::string mlx_plan::to_dot() const {
   std::string dot = "digraph plan {\n  node [shape=box];\n";
   const auto node = [&](const std::string& id, const std::string& label, const char* shape) {
-    dot += "  " + id + " [label=\"";
-    for (const char c : label) {
-      if (c == '\n') {
-        dot += "\\n";
-        continue;
-      }
-      if (c == '"' || c == '\\') dot += '\\';
-      dot += c;
-    }
-    dot += std::string("\", shape=") + shape + "];\n";
+    dot += "  " + id + " [label=" + dot_quoted(label) + ", shape=" + shape + "];\n";
   };
 
   struct origin {

@@ -123,12 +123,6 @@ template <class E, class T, class Exchange> T with_arrays(const T& tree, Exchang
   return map_tree<T>(leaf, no_path{}, tree);
 }
 
-// A copy of any tree whose leaves can be copied, also if it holds pointers.
-template <class T> T clone(const T& tree) {
-  auto leaf = []<class L>(type_tag<L>, const auto&, const L& value) -> L { return value; };
-  return map_tree<T>(leaf, no_path{}, tree);
-}
-
 // Appends where two trees differ, arrays up to rounding.
 template <class E, class T>
 void compare(std::vector<mismatch>& differences, const std::string& name, const T& expected, const T& found) {

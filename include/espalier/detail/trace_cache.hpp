@@ -36,8 +36,36 @@ inline std::vector<std::string> input_names(const std::vector<call_detail>& desc
 }
 
 // "arg1.x: float32[64, 8] became float32[29, 8]", one line per difference.
-std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now,
-                             bool same_place);
+inline std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now,
+                                    bool same_place) {
+  std::unordered_map<std::string, const std::string*> old;
+  for (const call_detail& d : before) old.emplace(d.path, &d.text);
+  std::string text;
+  const auto line = [&](const std::string& path, const std::string& from, const std::string& to) {
+    text += (text.empty() ? "  " : "\n  ") + path + ": " + from + " became " + to;
+  };
+  for (const call_detail& d : now) {
+    const auto found = old.find(d.path);
+    if (found == old.end()) {
+      line(d.path, "nothing", d.text);
+    } else {
+      if (*found->second != d.text) line(d.path, *found->second, d.text);
+      old.erase(found);
+    }
+  }
+  for (const call_detail& d : before) {
+    if (old.contains(d.path)) line(d.path, d.text, "nothing");
+  }
+  if (!same_place)
+    text += (text.empty() ? "  " : "\n  ") + std::string("another device or stream (each thread has its own)");
+  if (text.empty()) {
+    text = "  a constant changed in a way that its text does not show";
+    for (const call_detail& d : now) {
+      if (d.text == "…") text += ", " + d.path;
+    }
+  }
+  return text;
+}
 
 // What decides which trace serves a call, beside the types of its arguments.
 template <class E> struct call_key {
@@ -76,7 +104,7 @@ template <class E> class trace_cache {
   // The entry that was used last in this place, or null: the one to try first.
   entry_ptr latest(const place& here) const {
     const std::lock_guard lock(mutex_);
-    const auto known = find_place(here);
+    const auto known = find_place(places_, here);
     return known == places_.end() ? nullptr : known->latest;
   }
   void count_hit() { hits_.fetch_add(1, std::memory_order_relaxed); }
@@ -90,7 +118,7 @@ template <class E> class trace_cache {
       use& found = it->second;
       if (!(found.entry->key == key)) continue;
       found.last_use = ++uses_;
-      find_place(key.place)->latest = found.entry;
+      find_place(places_, key.place)->latest = found.entry;
       count_hit();
       return found.entry;
     }
@@ -102,7 +130,7 @@ template <class E> class trace_cache {
   void allow_trace(std::size_t max_traces, const call_key<E>& key, const std::string& function,
                    const std::vector<call_detail>& description) {
     const std::lock_guard lock(mutex_);
-    const auto here = find_place(key.place);
+    const auto here = find_place(places_, key.place);
     if (max_traces == 0 || here == places_.end() || here->traces < max_traces) return;
     throw retrace_error("espalier: compile: " + function + " has max_traces = " + std::to_string(max_traces) +
                         ", and this call needs another trace:\n" + retrace_reason(key, description) +
@@ -121,7 +149,7 @@ template <class E> class trace_cache {
     entry_ptr dropped, before;  // end after the lock: they hold the user's constants
     const std::lock_guard lock(mutex_);
     std::string reason = retrace_reason(kept->key, kept->description);
-    auto here = find_place(kept->key.place);
+    auto here = find_place(places_, kept->key.place);
     if (here == places_.end()) here = places_.insert(here, {kept->key.place, nullptr, 0});
     if (max_entries != 0 && entries_.size() >= max_entries) dropped = drop_least_recent();
     entries_.emplace(hash, use{kept, ++uses_});
@@ -183,17 +211,14 @@ template <class E> class trace_cache {
   };
 
   // (A handful: a device's streams, and with MLX those of each thread.)
-  auto find_place(const place& here) const {
-    return std::find_if(places_.begin(), places_.end(), [&](const place_state& p) { return p.where == here; });
-  }
-  auto find_place(const place& here) {
-    return std::find_if(places_.begin(), places_.end(), [&](const place_state& p) { return p.where == here; });
+  template <class Places> static auto find_place(Places& places, const place& here) {
+    return std::find_if(places.begin(), places.end(), [&](const place_state& p) { return p.where == here; });
   }
 
   // What differs from the call before: in this place, or else in another; empty if there was none.
   std::string retrace_reason(const call_key<E>& key, const std::vector<call_detail>& description) const {
     if (dropped_keys_.contains(key.hash())) return "  its trace was dropped to keep max_entries";
-    const auto here = find_place(key.place);
+    const auto here = find_place(places_, key.place);
     const auto before = here == places_.end() ? places_.begin() : here;
     if (before == places_.end() || !before->latest) return {};
     return describe_retrace(before->latest->description, description, before == here);
@@ -227,36 +252,5 @@ template <class E> class trace_cache {
   compile_stats stats_;
   std::uint64_t last_trace_ = 0;
 };
-
-inline std::string describe_retrace(const std::vector<call_detail>& before, const std::vector<call_detail>& now,
-                                    bool same_place) {
-  std::unordered_map<std::string, const std::string*> old;
-  for (const call_detail& d : before) old.emplace(d.path, &d.text);
-  std::string text;
-  const auto line = [&](const std::string& path, const std::string& from, const std::string& to) {
-    text += (text.empty() ? "  " : "\n  ") + path + ": " + from + " became " + to;
-  };
-  for (const call_detail& d : now) {
-    const auto found = old.find(d.path);
-    if (found == old.end()) {
-      line(d.path, "nothing", d.text);
-    } else {
-      if (*found->second != d.text) line(d.path, *found->second, d.text);
-      old.erase(found);
-    }
-  }
-  for (const call_detail& d : before) {
-    if (old.contains(d.path)) line(d.path, d.text, "nothing");
-  }
-  if (!same_place)
-    text += (text.empty() ? "  " : "\n  ") + std::string("another device or stream (each thread has its own)");
-  if (text.empty()) {
-    text = "  a constant changed in a way that its text does not show";
-    for (const call_detail& d : now) {
-      if (d.text == "…") text += ", " + d.path;
-    }
-  }
-  return text;
-}
 
 }  // namespace espalier::detail

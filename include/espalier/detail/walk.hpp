@@ -367,13 +367,18 @@ ESPALIER_INLINE constexpr void visit_tree(Leaf& leaf, Path path, T& tree, R&... 
   }
 }
 
-// A copy of a tree, what its pointers own included.
+// A copy of a tree, made anew node by node, what its pointers own included.
+template <class T> constexpr T clone(const T& tree) {
+  auto leaf = []<class L>(type_tag<L>, const auto&, const auto& old) -> L { return old; };
+  return map_tree<T>(leaf, no_path{}, tree);
+}
+
+// The same, by the type's own copy constructor where it has one.
 template <class T> constexpr T copy_tree(const T& tree) {
   if constexpr (std::is_copy_constructible_v<T>) {
     return tree;
   } else {
-    auto leaf = []<class L>(type_tag<L>, const auto&, const auto& old) -> L { return old; };
-    return map_tree<T>(leaf, no_path{}, tree);
+    return clone(tree);
   }
 }
 
