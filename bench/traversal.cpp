@@ -579,9 +579,15 @@ struct transpose {
   }
 };
 
-// One function for each side of each case, never inlined: their names are what callgrind prints.
-template <class Operation, class T> [[gnu::noinline]] void hand(const trees<T>& t) { Operation::by_hand(t); }
-template <class Operation, class T> [[gnu::noinline]] void tree(const trees<T>& t) { Operation::by_tree(t); }
+// One function for each side of each case, never inlined, nor parted with its callers: their names are what callgrind
+// prints.
+#ifdef __clang__
+#define APART [[gnu::noinline]]
+#else
+#define APART [[gnu::noipa]]
+#endif
+template <class Operation, class T> APART void hand(const trees<T>& t) { Operation::by_hand(t); }
+template <class Operation, class T> APART void tree(const trees<T>& t) { Operation::by_tree(t); }
 
 // The same update, each member by itself.
 [[gnu::noinline]] void update_alone(const trees<fixed>& t) { assign(scaled_alone, t.p); }

@@ -8,6 +8,47 @@
 
 namespace {
 
+// Structs whose members cannot be assigned.
+struct versioned {
+  const espalier::aux<int> version;
+  double x;
+  bool operator==(const versioned&) const = default;
+};
+struct in_const {
+  const versioned inner;
+  std::map<std::string, versioned> named;
+  bool operator==(const in_const&) const = default;
+};
+struct listed {
+  double x;
+  const int bits;
+  static constexpr auto tree_aux = espalier::fields<&listed::bits>;
+  bool operator==(const listed&) const = default;
+};
+struct const_layers {
+  const std::vector<double> layers;
+  double z;
+  bool operator==(const const_layers&) const = default;
+};
+struct const_token {
+  const double mean;
+  corpus::token token;
+};
+struct immovable {
+  const std::unique_ptr<double> mean;
+  double scale;
+};
+// A leaf with a part.
+struct opaque {
+  const int part;
+};
+
+}  // namespace
+
+template <> inline constexpr bool espalier::is_leaf_type<opaque> = true;
+
+namespace {
+
 using namespace espalier;
 using corpus::linear, corpus::model, corpus::point, corpus::segment;
 
@@ -46,6 +87,10 @@ TEST(at, several_places_at_once) {
   const auto negative = [](double x) { return -x; };
   const auto swapped = [](const point& p) { return point{p.y, p.x}; };
   EXPECT_EQ(tree_at(tree, "to.x"_path, "from"_path).apply(negative, swapped), (segment{{2, 1}, {-3, 4}}));
+}
+
+TEST(at, a_function_that_is_applied_may_have_state) {
+  EXPECT_EQ(tree_at(point{}, "y"_path, "x"_path).apply([n = 0](double) mutable { return ++n; }), (point{2, 1}));
 }
 
 TEST(at, reaches_into_containers) {
@@ -92,6 +137,68 @@ TEST(at, nodes_that_cannot_be_assigned_are_rebuilt) {
             corpus::polynomial("x", {1, 4}));
 }
 
+TEST(at, const_containers_are_rebuilt) {
+  EXPECT_EQ(tree_at(const_layers{{1, 2}, 3}, "layers.0"_path).replace(9.0), (const_layers{{9, 2}, 3}));
+  EXPECT_EQ(
+      tree_at(const_layers{{1, 2}, 3}, "layers"_path, "layers.1"_path, "z"_path).replace(std::vector{4., 5.}, 6, 7),
+      (const_layers{{4, 6}, 7}));
+}
+
+TEST(at, what_is_rebuilt_is_moved_out_of_an_rvalue) {
+  const const_token changed = tree_at(const_token{1, corpus::token(2)}, "mean"_path).replace(10);
+  EXPECT_EQ(changed.mean, 10);
+  EXPECT_EQ(changed.token.value(), 2);
+}
+
+TEST(at, trees_that_cannot_be_moved_are_rebuilt) {
+  const immovable tree{std::make_unique<double>(1), 2};
+  const immovable changed = tree_at(tree, "mean"_path, "scale"_path).replace(std::make_unique<double>(10), 20);
+  EXPECT_EQ(*changed.mean, 10);
+  EXPECT_EQ(changed.scale, 20);
+  EXPECT_EQ(*tree_at(tree, [](auto& t) -> auto& { return *t.mean; }).apply([](double x) { return -x; }).mean, -1);
+}
+
+// The law of lenses: what has been put at a place stands there, and the rest is as it was.
+TEST(at, aux_data_that_is_const_is_rebuilt) {
+  const versioned tree{1, 2};
+  EXPECT_EQ(tree_at(tree, &versioned::version).replace(5), (versioned{5, 2}));
+  EXPECT_EQ(tree_at(tree, [](auto& t) -> auto& { return t.version.value; }).replace(5), (versioned{5, 2}));
+  EXPECT_EQ(tree_at(listed{1, 2}, &listed::bits).apply([](int bits) { return 2 * bits; }), (listed{1, 4}));
+  static_assert(tree_at(listed{1, 2}, &listed::bits, "x"_path).replace(8, 9) == listed{9, 8});
+}
+
+TEST(at, aux_data_is_reached_by_functions_that_give_back_const) {
+  using std::string;
+  const corpus::cache tree{1, 2, string("a")};
+  EXPECT_EQ(tree_at(tree, [](const auto& c) -> const auto& { return c.step.value; }).replace(5),
+            (corpus::cache{1, 5, string("a")}));
+  EXPECT_EQ(tree_at(tree, [](const auto& c) -> const auto& { return c.layout; }).replace(string("b")),
+            (corpus::cache{1, 2, string("b")}));
+}
+
+TEST(at, aux_data_in_const_nodes_is_rebuilt) {
+  const in_const tree{{1, 2}, {{"a", {3, 4}}, {"b", {5, 6}}}};
+  EXPECT_EQ(tree_at(tree, [](auto& t) -> auto& { return t.inner.version; }).replace(7),
+            (in_const{{7, 2}, {{"a", {3, 4}}, {"b", {5, 6}}}}));
+  EXPECT_EQ(tree_at(tree, [](auto& t) -> auto& { return t.named.at("b").version.value; }).replace(7),
+            (in_const{{1, 2}, {{"a", {3, 4}}, {"b", {7, 6}}}}));
+}
+
+TEST(at, a_const_place_that_rebuilding_does_not_meet_is_an_error) {
+  const auto part = [](auto& t) -> auto& { return t[0].part; };
+  EXPECT_EQ(
+      message_of<path_error>([&] { (void)tree_at(std::vector{opaque{1}}, "0"_path, part).replace(opaque{2}, 3); }),
+      "espalier: tree_at: place 1 is const, or cannot be assigned, so that the tree has to be rebuilt with the "
+      "new value: expected a node, a leaf, or aux data of a struct, found a reference to something else. Give "
+      "back a reference that is not const (`-> auto&`), or one to the leaf or node that this is a part of");
+  EXPECT_EQ(tree_at(std::vector{opaque{1}}, "0"_path).replace(opaque{2})[0].part, 2) << "what the message proposes";
+
+  static const double outside = 1;
+  std::vector<double> tree{1, 2};
+  EXPECT_THROW((void)tree_at(std::move(tree), [](auto&) -> auto& { return outside; }).replace(3), path_error);
+  EXPECT_EQ(tree, (std::vector<double>{1, 2})) << "nothing has been moved out";
+}
+
 TEST(at, registered_names_are_names) {
   EXPECT_EQ(tree_at(corpus::quantized{{1, 2}, 0.5, 4}, "packed.1"_path).replace(20),
             (corpus::quantized{{1, 20}, 0.5, 4}));
@@ -119,8 +226,9 @@ TEST(at, moves_out_of_an_rvalue) {
 
 // --- The path that a compile error proposes. ---
 
-template <class T, detail::fixed_string Text> constexpr bool proposes(std::string_view nearest) {
-  return detail::nearest_path<T, Text>().view() == nearest;
+template <class T, detail::fixed_string Text, detail::path_end End = detail::path_end::leaf>
+constexpr bool proposes(std::string_view nearest) {
+  return detail::nearest_path<T, Text, End>().view() == nearest;
 }
 
 TEST(nearest_path, corrects_names_at_every_level) {
@@ -140,6 +248,12 @@ TEST(nearest_path, goes_on_to_a_leaf_and_not_beyond) {
   static_assert(proposes<model, "layers.0">("layers.0.weight.0"));
   static_assert(proposes<segment, "from.x.y">("from.x"));
   static_assert(proposes<corpus::family, "members">("members"), "a map's keys are not known");
+}
+
+TEST(nearest_path, ends_at_a_node_where_a_node_will_do) {
+  static_assert(proposes<model, "layers.0.wieght", detail::path_end::any>("layers.0.weight"));
+  static_assert(proposes<model, "layer.0", detail::path_end::any>("layers.0"));
+  static_assert(proposes<segment, "from.x.y", detail::path_end::any>("from.x"));
 }
 
 TEST(nearest_path, of_the_alternatives_of_a_variant_it_takes_the_nearest) {

@@ -34,6 +34,14 @@ TEST(cast, passes_on_what_is_not_floating_point) {
   EXPECT_EQ(tree_cast<float>(std::vector<int>{1, 2}), (std::vector<int>{1, 2}));
 }
 
+TEST(cast, gives_variants_where_leaves_become_of_several_types) {
+  const auto cast = tree_cast<float>(std::tuple(0.5, 7, 0.25f));
+  using value = std::variant<float, int>;
+  static_assert(std::is_same_v<decltype(cast), const leaf_array<std::tuple<double, int, float>, value>>);
+  EXPECT_EQ(cast["0"_path], value(0.5f));
+  EXPECT_EQ(cast["1"_path], value(7));
+}
+
 TEST(cast, moves_what_is_passed_on_out_of_an_rvalue) {
   std::pair<double, corpus::token> tree(1.5, 2);
   EXPECT_EQ(tree_cast<double>(std::move(tree)).second.value(), 2);

@@ -189,4 +189,15 @@ TEST(flatten, unflatten_of_a_view_leaves_its_elements_alone) {
   EXPECT_EQ(names, (std::vector<std::string>{"one", "two"}));
 }
 
+TEST(leaves, stop_at_nodes_that_are_named) {
+  // As jax.tree.leaves with is_leaf.
+  const corpus::segment tree{{1, 2}, {3, 4}};
+  EXPECT_EQ(tree_leaves(leaf_if<corpus::point>, tree), (std::vector<corpus::point>{{1, 2}, {3, 4}}));
+  const std::pair mixed(corpus::point{1, 2}, 3.0);
+  const std::vector<std::variant<corpus::point, double>> leaves = tree_leaves(leaf_if<corpus::point>, mixed);
+  ASSERT_EQ(leaves.size(), 2U);
+  EXPECT_EQ(std::get<corpus::point>(leaves[0]), mixed.first);
+  EXPECT_EQ(std::get<double>(leaves[1]), 3.0);
+}
+
 }  // namespace

@@ -30,7 +30,7 @@ struct number_leaves {
 template <class T> leaf_array<T, place> places(const T& tree) {
   std::vector<place> values;
   for (std::size_t i = 0; i < tree_structure(tree).num_leaves(); ++i) values.push_back({i});
-  return {tree_structure(tree), {values.begin(), values.end()}};
+  return {tree_structure(tree), values};
 }
 
 TYPED_TEST(leaf_array_laws, stands_beside_its_tree_in_the_order_of_the_leaves) {
@@ -196,6 +196,28 @@ TEST(leaf_array, compares_structure_and_values) {
 TEST(leaf_array, a_wrong_number_of_values_is_refused) {
   EXPECT_THROW((leaf_array<linear, int>(tree_structure(linear{{1, 2}, {}}), {1, 2, 3})), leaf_error);
   EXPECT_THROW((leaf_array<point, int>(treedef<point>(), {1})), leaf_error);
+}
+
+TEST(leaf_array, more_values_than_leaves_are_refused_before_they_are_stored) {
+  EXPECT_THROW((leaf_array<point, int>(treedef<point>(), {1, 2, 3, 4, 5, 6, 7, 8})), leaf_error);
+  EXPECT_THROW((leaf_array<point, std::string>(treedef<point>(), {"a", "b", "c"})), leaf_error);
+}
+
+TEST(leaf_array, begins_with_value_initialised_values) {
+  const leaf_array<linear, std::optional<int>> nothing(tree_structure(linear{{1, 2}, {}}));
+  ASSERT_EQ(nothing.size(), 2U);
+  EXPECT_EQ(nothing.data()[0], std::nullopt);
+  EXPECT_EQ((leaf_array<point, int>(treedef<point>())), (leaf_array<point, int>(treedef<point>(), {0, 0})));
+}
+
+TEST(leaf_array, a_large_structure_is_not_printed_whole_in_errors) {
+  const std::map<std::string, std::vector<double>> tree{{"a", std::vector<double>(500)}};
+  try {
+    (void)tree_map([](double x) { return x > 0; }, tree)["b.0"_path];
+    FAIL();
+  } catch (const path_error& e) {
+    EXPECT_LT(std::string(e.what()).size(), 300U);
+  }
 }
 
 TEST(leaf_array, prints_paths_and_values) {

@@ -1,6 +1,8 @@
 // tree_dot and tree_norm: a tree as a vector. Values are optax 0.2.8's, where no law gives them.
 
 #include <espalier/errors.hpp>
+#include <espalier/leaf_array.hpp>
+#include <espalier/map.hpp>
 #include <espalier/norm.hpp>
 
 #include "corpus.hpp"
@@ -25,6 +27,17 @@ TEST(dot, is_taken_in_the_type_in_which_both_trees_meet) {
   EXPECT_EQ(tree_dot(std::tuple(2, 3.f), std::tuple(0.5, std::int8_t(2))), 7.0);
   static_assert(std::is_same_v<decltype(tree_dot(std::tuple(2, 3.f), std::tuple(0.5, std::int8_t(2)))), double>);
   static_assert(std::is_same_v<decltype(tree_dot(std::array{1.f}, std::array{2})), float>);
+}
+
+TEST(dot, of_small_integers_is_at_least_int) {
+  EXPECT_EQ(tree_dot(std::array<std::int8_t, 2>{100, 100}, std::array<std::int8_t, 2>{1, 1}), 200);
+  EXPECT_EQ(tree_dot(std::array{true, true, false}, std::array{true, true, true}), 2);
+}
+
+TEST(dot, takes_leaf_arrays) {
+  const auto twice = tree_map([](double x) { return static_cast<float>(2 * x); }, point{1, 2});
+  EXPECT_EQ(tree_dot(twice, point{3, 4}), 22.0);
+  EXPECT_EQ(tree_dot(twice, twice), 20.0f);
 }
 
 TEST(dot, with_itself_is_the_square_of_the_norm) {

@@ -7,6 +7,11 @@
 
 #include "corpus.hpp"
 
+struct fixed_id {
+  const int id;
+};
+template <> inline constexpr bool espalier::is_leaf_type<fixed_id> = true;
+
 namespace {
 
 using namespace espalier;
@@ -124,6 +129,32 @@ TEST(partition, a_view_points_into_the_tree) {
       },
       large);
   EXPECT_EQ(tree, (segment{{1, 2}, {30, 40}}));
+}
+
+TEST(partition, leaves_that_cannot_be_assigned) {
+  const auto parts = tree_partition(std::array{fixed_id{1}, fixed_id{2}}, [](fixed_id x) { return x.id == 1; });
+  EXPECT_EQ(parts.selected[0]->id, 1);
+  EXPECT_EQ(parts.rest[1]->id, 2);
+}
+
+TEST(partition, a_view_over_a_template_is_a_leaf_array_too) {
+  corpus::over<double> tree{1, {2, 3}};
+  const auto large = tree_filter_view(tree, [](double x) { return x > 1.5; });
+  static_assert(std::is_same_v<decltype(large), const leaf_array<corpus::over<double>, double*>>);
+  EXPECT_EQ(large.data()[0], nullptr);
+  EXPECT_NE(large.data()[1], nullptr);
+}
+
+TEST(partition, a_mask_that_does_not_fit_is_named_as_the_mask) {
+  const std::vector<double> tree{1, 2, 3};
+  try {
+    (void)tree_partition(tree, std::vector<int>{1, 0});
+    FAIL();
+  } catch (const structure_error& e) {
+    EXPECT_STREQ(e.what(),
+                 "espalier: tree_partition, tree_filter (the mask is the first tree, what is parted is tree 2): tree 2 "
+                 "does not have the structure of the first tree:\n  (root): expected 2 elements, found 3 elements");
+  }
 }
 
 TEST(combine, takes_the_first_leaf_that_is_there) {

@@ -41,6 +41,19 @@ TEST(reduce, a_tree_without_leaves_gives_the_initial_value) {
   EXPECT_EQ(tree_reduce([](int a, int b) { return a + b; }, std::vector<int>(), 7), 7);
 }
 
+TEST(reduce, begins_with_the_first_leaf_where_no_initial_value_is_given) {
+  // As functools.reduce, which jax.tree.reduce calls.
+  EXPECT_EQ(tree_reduce([](double a, double b) { return a - b; }, corpus::segment{{1, 2}, {3, 4}}), -8);
+  EXPECT_THROW((void)tree_reduce(std::plus<>(), std::vector<double>()), leaf_error);
+  static_assert(tree_reduce(std::plus<>(), corpus::point{1, 2}) == 3);
+}
+
+TEST(reduce, stops_at_nodes_that_are_named) {
+  const corpus::segment tree{{1, 2}, {3, 4}};
+  const auto count = [](int n, const corpus::point&) { return n + 1; };
+  EXPECT_EQ(tree_reduce(leaf_if<corpus::point>, count, tree, 0), 2);
+}
+
 TEST(reduce, a_result_that_can_only_be_moved) {
   const auto put = [](std::unique_ptr<int> sum, int x) { return *sum += x, std::move(sum); };
   EXPECT_EQ(*tree_reduce(put, std::array{1, 2, 3}, std::make_unique<int>(0)), 6);
@@ -124,6 +137,12 @@ TEST(max_and_min, of_no_leaves) {
   EXPECT_EQ(tree_max(std::vector<int>(), 7), 7);
   EXPECT_EQ(tree_min(std::vector<int>(), 7), 7);
   EXPECT_EQ(tree_min(std::vector<int>{3}, 7), 3);
+}
+
+TEST(max_and_min, of_no_leaves_keep_the_number_that_was_given) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(tree_max(std::vector<int>(), -infinity), -infinity);
+  EXPECT_EQ(tree_min(std::vector<int>{3, 2}, infinity), 2.0);
 }
 
 TEST(folds_by_name, are_constant_expressions) {

@@ -30,7 +30,7 @@ template <class X> constexpr bool is_infinite(const X& x) {
 }
 
 // Two unequal numbers.
-template <class N> constexpr bool close_numbers(N a, N b, const closeness& within) {
+template <class N> ESPALIER_INLINE constexpr bool close_numbers(N a, N b, const closeness& within) {
   if (is_infinite(a) || is_infinite(b)) return false;
   if (a != a || b != b) return within.equal_nan && a != a && b != b;
   const auto magnitude = [](N x) {
@@ -46,7 +46,12 @@ template <class N> constexpr bool close_numbers(N a, N b, const closeness& withi
 struct close_leaves {
   closeness within;
 
-  template <class A, class B> ESPALIER_INLINE constexpr bool operator()(const A& a, const B& b) const {
+  template <class A, class B> ESPALIER_INLINE constexpr bool operator()(bool so_far, const A& a, const B& b) const {
+    return so_far && close(a, b);
+  }
+
+ private:
+  template <class A, class B> ESPALIER_INLINE constexpr bool close(const A& a, const B& b) const {
     if constexpr (number<A> && number<B>) {
       // In the type in which they meet, or in double if that is wider.
       using met = promoted_t<A, B, float>;
@@ -70,7 +75,8 @@ struct close_leaves {
 // array_traits<Array>::allclose says; other leaves where they are equal (leaf_equality). Trees of different structure are
 // not close. No allocation; compares no leaf behind the first that differs.
 template <class A, class B>
-constexpr bool tree_allclose(const A& a, const B& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
+ESPALIER_INLINE constexpr bool tree_allclose(const A& a, const B& b, double rtol = 1e-5, double atol = 1e-8,
+                                             bool equal_nan = false) {
   return detail::leaves_agree(a, b, detail::close_leaves{{rtol, atol, equal_nan}});
 }
 

@@ -9,10 +9,11 @@
 #include <espalier/detail/match.hpp>
 #include <espalier/detail/walk.hpp>
 #include <espalier/errors.hpp>
-#include <espalier/visit.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -21,13 +22,47 @@ namespace espalier {
 
 namespace detail {
 
-template <class Where, class Nearest> struct nothing_at_this_path {
-  static_assert(always_false<Where>,
-                "espalier: tree_at: nothing of this tree is at this path (the path, the tree, and the nearest path "
-                "that it has are "
-                "named beside this message); paths are field names, indices and map keys joined by dots, as in "
-                "\"layers.0.weight\"_path");
-};
+// --- What is no place. -----------------------------------------------------------------------------------------------
+
+// Stops the build at what is no place of a T. (The sentences stand in functions that give back false, not in classes,
+// after which clang would go on and report what does not hold either.)
+template <class T, class Where> consteval bool require_place(type_tag<Where>) {
+  if constexpr (std::is_convertible_v<const Where&, std::string_view>) {
+    static_assert(always_false<Where>,
+                  "espalier: tree_at: a place is not named by a string but by a path literal, which is checked at "
+                  "compile time: write \"layers.0.bias\"_path, with `using namespace espalier::literals`");
+    return false;
+  } else if constexpr (!std::is_invocable_v<const Where&, T&>) {
+    static_assert(always_false<types<T, Where>>,
+                  "espalier: tree_at: this is no place of this tree (the tree's and the place's types are named beside "
+                  "this message). A member must be one of the tree's own class, and a function must take the tree. For "
+                  "what is deeper, use a path, \"layers.0.bias\"_path, or a function, `[](auto& m) -> auto& { return "
+                  "m.layers[0].bias; }`");
+    return false;
+  } else {
+    constexpr bool gives_reference = std::is_lvalue_reference_v<std::invoke_result_t<const Where&, T&>>;
+    static_assert(
+        gives_reference,
+        "espalier: tree_at: the function must give back a reference into the tree; write its result as `-> auto&`");
+    return gives_reference;
+  }
+}
+template <class T, auto Text> consteval bool require_place(type_tag<path_literal<Text>>) {
+  using tree = std::remove_const_t<T>;
+  if constexpr (literal_fits<tree, path_end::any>(Text.view())) {
+    return true;
+  } else {
+    using nearest = did_you_mean<nearest_path<tree, Text, path_end::any>()>;
+    static_assert(always_false<types<at_path<Text, tree>, nearest>>,
+                  "espalier: tree_at: nothing of this tree is at this path (the path, the tree, and the nearest path "
+                  "that it has are named beside this message); paths are field names, indices and map keys joined by "
+                  "dots, as in \"layers.0.weight\"_path. Aux data has no path: name it by a member, `&Model::version`, "
+                  "or by a function");
+    return false;
+  }
+}
+
+// --- Finding a place. ------------------------------------------------------------------------------------------------
 
 // What stands at Text behind its first Begin characters, which led to `tree`. Throws path_error.
 template <fixed_string Text, std::size_t Begin = 0> struct path_lookup {
@@ -98,36 +133,94 @@ template <fixed_string Text, std::size_t Begin = 0> struct path_lookup {
 };
 
 template <class T, class Where> constexpr auto& find_place(T& tree, const Where& where) {
-  using result = std::invoke_result_t<const Where&, T&>;
-  static_assert(
-      std::is_lvalue_reference_v<result>,
-      "espalier: tree_at: the function must give back a reference into the tree; write its result as `-> auto&`");
-  return static_cast<std::remove_reference_t<result>&>(std::invoke(where, tree));
+  return std::invoke(where, tree);
 }
 template <class T, auto Text> constexpr auto& find_place(T& tree, const path_literal<Text>&) {
-  if constexpr (literal_fits<std::remove_const_t<T>, path_end::any>(Text.view())) {
-    return path_lookup<Text>::in(tree);
+  return path_lookup<Text>::in(tree);
+}
+
+// --- Rebuilding a tree, for places that cannot be assigned: their nodes, leaves, and aux fields of structs. ----------
+
+template <class T>
+concept has_aux_fields = kind_of<T> == node_kind::record && node_of<T>::has_aux;
+
+// The object as rebuilding meets it: of an aux<V> the V, as in node_of<T>::aux.
+template <class X> constexpr auto& as_met(X& place) {
+  if constexpr (is_aux<std::remove_const_t<X>>) {
+    return place.value;
   } else {
-    using tree_type = std::remove_const_t<T>;
-    static_assert(
-        sizeof(nothing_at_this_path<at_path<Text, tree_type>, did_you_mean<nearest_path<tree_type, Text>()>>));
-    return tree;
+    return place;
   }
 }
 
-// A copy of the tree in which `value` stands for the object `place` of it: for places that cannot be assigned.
-template <class T, class X> constexpr T rebuilt_at(const T& tree, const X& place, X& value) {
-  if constexpr (std::is_same_v<T, X>) {
-    if (std::addressof(tree) == std::addressof(place)) return std::move(value);
+// Whether rebuilding a tree meets an object.
+template <class X> struct place_finder {
+  const X& place;
+  bool found = false;
+
+  template <class Key, class T> constexpr void operator()(const Key&, const T& tree) {
+    found = found || is_here(tree);
+    if constexpr (has_aux_fields<T>) {
+      std::apply([this](const auto&... value) { found = (found || ... || is_here(value)); }, node_of<T>::aux(tree));
+    }
+    if constexpr (kind_of<T> != node_kind::leaf) for_each_child(*this, tree);
   }
-  if constexpr (kind_of<T> == node_kind::leaf) {
-    return tree;
-  } else {
-    return rebuild<T>(
-        [&]<class C>(type_tag<C>, const auto&, const auto& child) -> C { return rebuilt_at(child, place, value); },
-        tree);
+
+ private:
+  template <class V> constexpr bool is_here(const V& value) const {
+    return same_address(std::addressof(value), std::addressof(place));
   }
+};
+
+// Makes a tree of one that it moves from, with `value` for the object `place` of it.
+template <class X> struct rebuilder {
+  const X& place;
+  X& value;
+
+  template <class T, class Key, class Tree> constexpr T operator()(type_tag<T>, const Key&, Tree& tree) const {
+    if constexpr (std::is_same_v<T, X>) {
+      if (std::addressof(tree) == std::addressof(place)) return std::move(value);
+    }
+    if constexpr (kind_of<T> == node_kind::leaf) {
+      return std::move(tree);
+    } else if constexpr (has_aux_fields<T>) {
+      const auto with_aux = [&](const auto&... old) {
+        return node_of<T>::assemble(std::tie(aux_for(old)...), child_of<Tree>{*this, tree});
+      };
+      return std::apply(with_aux, node_of<T>::aux(tree));
+    } else {
+      return rebuild<T>(*this, tree);
+    }
+  }
+
+ private:
+  template <class V> constexpr const V& aux_for(const V& old) const {
+    if constexpr (std::is_same_v<V, X>) {
+      if (std::addressof(old) == std::addressof(place)) return value;
+    }
+    return old;
+  }
+
+  template <class Tree> struct child_of {
+    const rebuilder& make;
+    Tree& tree;
+
+    template <std::size_t I> constexpr auto operator()(index<I>) const {
+      auto&& children = node_of<Tree>::children(tree);
+      return make(type_tag<typename child_at<Tree, I>::type>{}, no_key{}, get_child<I>(children));
+    }
+  };
+};
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_not_in_tree(std::size_t place) {
+  throw path_error(
+      "espalier: tree_at: place " + std::to_string(place) +
+      " is const, or cannot be assigned, so that the tree has to be rebuilt with the new value: expected a "
+      "node, a leaf, or aux data of a struct, found a reference to something else. Give back a reference "
+      "that is not const (`-> auto&`), or one to the leaf or node that this is a part of");
 }
+
+// --- The new values. -------------------------------------------------------------------------------------------------
 
 // Gives the value that replaces a place.
 template <class Value> struct constant {
@@ -135,10 +228,43 @@ template <class Value> struct constant {
   template <class X> constexpr Value&& operator()(const X&) const { return static_cast<Value&&>(value); }
 };
 
+// What a place of type X holds, for the question whether a number fits.
+template <class X> struct number_of {
+  using type = X;
+};
+template <class X> struct number_of<std::optional<X>> : number_of<X> {};
+template <class X> struct number_of<aux<X>> : number_of<X> {};
+
+template <class From, class To>
+inline constexpr bool cuts_off = std::is_floating_point_v<typename number_of<std::remove_cvref_t<From>>::type> &&
+                                 std::is_integral_v<typename number_of<To>::type>;
+
+// Stops the build if f(what stands at a place of type X) is no value for it.
+template <class X, class F> consteval bool require_value() {
+  if constexpr (!std::is_invocable_v<F, const X&>) {
+    static_assert(always_false<types<F, const X>>,
+                  "espalier: tree_at: the function given to apply cannot take what stands at the place (the types of "
+                  "both are named beside this message). Let it take that by value or const reference, and give back "
+                  "the new value");
+    return false;
+  } else {
+    using result = std::invoke_result_t<F, const X&>;
+    constexpr bool converts = std::is_convertible_v<result, X>;
+    static_assert(converts,
+                  "espalier: tree_at: the new value does not convert to the type of what stands at the place");
+    static_assert(!cuts_off<result, X>,
+                  "espalier: tree_at: the new value is a floating-point number and the place an integer, which would "
+                  "cut off the fraction; convert it before, with static_cast or std::lround");
+    return converts && !cuts_off<result, X>;
+  }
+}
+
+// --- The operation. --------------------------------------------------------------------------------------------------
+
 // A tree and places in it; what tree_at returns, to be used at once.
 template <class Tree, class... Where> class places {
   using T = std::remove_cvref_t<Tree>;
-  static constexpr auto each = std::index_sequence_for<Where...>{};
+  static constexpr std::size_t count = sizeof...(Where);
 
  public:
   constexpr explicit places(Tree&& tree, Where... where)
@@ -146,63 +272,95 @@ template <class Tree, class... Where> class places {
 
   // The tree with these values at the places, one for each, put there one after the other.
   template <class... Value> [[nodiscard]] constexpr T replace(Value&&... value) const {
-    static_assert(sizeof...(Value) == sizeof...(Where), "espalier: tree_at: replace needs one value for each place");
-    return change(std::tuple<constant<Value>...>(constant<Value>{static_cast<Value&&>(value)}...), each);
+    static_assert(sizeof...(Value) == count, "espalier: tree_at: replace needs one value for each place");
+    if constexpr (sizeof...(Value) == count) {
+      return change(std::tuple<constant<Value>...>(constant<Value>{static_cast<Value&&>(value)}...));
+    }
   }
 
   // The tree with f(what stands there) at the places: one function for all of them, or one for each.
   template <class... F> [[nodiscard]] constexpr T apply(F&&... f) const {
-    static_assert(sizeof...(F) == 1 || sizeof...(F) == sizeof...(Where),
-                  "espalier: tree_at: apply needs one function, or one for each place");
-    const auto functions = std::forward_as_tuple(f...);
-    constexpr std::size_t step = sizeof...(F) == 1 ? 0 : 1;
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return change(std::forward_as_tuple(std::get<I * step>(functions)...), each);
-    }(each);
+    constexpr bool fits = sizeof...(F) == 1 || sizeof...(F) == count;
+    static_assert(fits, "espalier: tree_at: apply needs one function, or one for each place");
+    if constexpr (fits) return change(std::tie(f...));
   }
 
   // The places themselves, for changes in the tree: a reference, or a tuple of references to several.
   constexpr decltype(auto) get() const {
     static_assert(std::is_lvalue_reference_v<Tree>,
                   "espalier: tree_at: get gives references into the tree, and this one is a temporary");
-    if constexpr (sizeof...(Where) == 1) {
-      return find_place(tree_, std::get<0>(where_));
-    } else {
-      return std::apply(
-          [&](const auto&... where) {
-            return std::tuple<decltype(find_place(tree_, where))...>(find_place(tree_, where)...);
-          },
-          where_);
+    if constexpr ((require_place<std::remove_reference_t<Tree>>(type_tag<Where>{}) && ...)) {
+      if constexpr (count == 1) {
+        return find_place(tree_, std::get<0>(where_));
+      } else {
+        return std::apply(
+            [&](const auto&... where) {
+              return std::tuple<decltype(find_place(tree_, where))...>(find_place(tree_, where)...);
+            },
+            where_);
+      }
     }
   }
 
  private:
-  constexpr T copy() const {
-    if constexpr (std::is_lvalue_reference_v<Tree>) {
-      return copy_tree<T>(tree_);
-    } else {
+  static constexpr bool moves_tree = std::is_same_v<Tree, T> && std::is_move_constructible_v<T>;
+
+  // Whether a place of type X is changed by rebuilding the tree around it. (So is a tree that cannot even be moved out
+  // of the function that changes it.)
+  template <class X>
+  static constexpr bool is_rebuilt =
+      std::is_const_v<X> || !std::is_move_assignable_v<X> || !std::is_move_constructible_v<T>;
+
+  // Place I of a tree that is to be changed there.
+  template <std::size_t I> constexpr auto& place_in(T& tree) const {
+    auto& place = find_place(tree, std::get<I>(where_));
+    if constexpr (is_rebuilt<std::remove_reference_t<decltype(place)>>) {
+      const auto& met = as_met(place);
+      place_finder<std::remove_cvref_t<decltype(met)>> finder{met};
+      finder(no_key{}, tree);
+      if (!finder.found) throw_not_in_tree(I);
+    }
+    return place;
+  }
+
+  template <class Functions> constexpr T change(const Functions& functions) const {
+    // Nothing is moved out of a tree that lacks a place.
+    if constexpr (moves_tree) {
+      [this]<std::size_t... I>(std::index_sequence<I...>) {
+        ((void)place_in<I>(tree_), ...);
+      }(std::make_index_sequence<count>{});
+    }
+    return changed(index<count>{}, functions);
+  }
+
+  // The tree with the first N places changed. (Not one function for all N: g++ constructs in place what is returned
+  // only of the outermost block.)
+  template <class Functions> ESPALIER_INLINE constexpr T changed(index<0>, const Functions&) const {
+    if constexpr (moves_tree) {
       return T(static_cast<Tree&&>(tree_));
+    } else {
+      return copy_tree<T>(tree_);
     }
   }
-
-  template <class Functions, std::size_t... I>
-  constexpr T change(const Functions& functions, std::index_sequence<I...>) const {
-    // Nothing is moved out of a tree that lacks a place.
-    if constexpr (!std::is_lvalue_reference_v<Tree>) ((void)find_place(tree_, std::get<I>(where_)), ...);
-    T result = copy();
-    (change_place(result, find_place(result, std::get<I>(where_)), std::get<I>(functions)), ...);
-    return result;
-  }
-
-  template <class X, class F> static constexpr void change_place(T& tree, X& place, const F& f) {
+  template <std::size_t N, class Functions>
+  ESPALIER_INLINE constexpr T changed(index<N>, const Functions& functions) const {
+    T tree = changed(index<N - 1>{}, functions);
+    auto& place = place_in<N - 1>(tree);
+    constexpr std::size_t which = std::tuple_size_v<Functions> == 1 ? 0 : N - 1;
+    auto& f = std::get<which>(functions);
+    using X = std::remove_reference_t<decltype(place)>;
     using value_type = std::remove_const_t<X>;
-    static_assert(std::is_convertible_v<std::invoke_result_t<const F&, const X&>, value_type>,
-                  "espalier: tree_at: the new value does not convert to the type of what stands at the place");
-    value_type value = std::invoke(f, std::as_const(place));
-    if constexpr (std::is_const_v<X> || !std::is_move_assignable_v<X>) {
-      detail::replace(tree, rebuilt_at(std::as_const(tree), place, value));
+    if constexpr (!require_value<value_type, decltype(f)>()) {
+      return tree;
     } else {
-      place = std::move(value);
+      value_type value = std::invoke(f, std::as_const(place));
+      if constexpr (is_rebuilt<X>) {
+        auto& met = as_met(value);
+        return rebuilder<std::remove_reference_t<decltype(met)>>{as_met(place), met}(type_tag<T>{}, no_key{}, tree);
+      } else {
+        place = std::move(value);
+        return tree;
+      }
     }
   }
 
@@ -218,12 +376,18 @@ template <class Tree, class... Where> class places {
 //   tree_at(model, "layers.0.bias"_path).get() = 0.0;
 //
 // A path may lead to a node; what an optional holds is reached by going on behind it, its own path is the optional. Of
-// a map's key with dots, the shortest part that fits is taken. Names are checked at compile time; throws path_error
-// where this tree has no such element. Nodes that cannot be assigned are rebuilt. Costs the copy, and no allocation
-// beyond.
-template <class Tree, class... Where> constexpr detail::places<Tree, Where...> tree_at(Tree&& tree, Where... where) {
+// a map's key with dots, the shortest part that fits is taken. Aux data has no path: name it by a member or a function.
+// Names are checked at compile time; throws path_error where this tree has no such element. Where a place is const or
+// cannot be assigned, the tree is rebuilt around it; path_error where rebuilding does not come across it (a part of a
+// leaf, aux data of a registered node). Costs the copy, and no allocation beyond.
+template <class Tree, class... Where> constexpr auto tree_at(Tree&& tree, Where... where) {
   static_assert(sizeof...(Where) > 0, "espalier: tree_at: name a place: a path, a member, or a function");
-  return detail::places<Tree, Where...>(static_cast<Tree&&>(tree), std::move(where)...);
+  using T = std::remove_cvref_t<Tree>;
+  if constexpr (!pytree<T>) {
+    static_assert(detail::require_trees<T>());
+  } else if constexpr ((detail::require_place<T>(detail::type_tag<Where>{}) && ...)) {
+    return detail::places<Tree, Where...>(static_cast<Tree&&>(tree), std::move(where)...);
+  }
 }
 
 }  // namespace espalier

@@ -55,27 +55,41 @@ template <class To, class Prefix, class Full> constexpr To broadcast(const Prefi
   }
 }
 
+template <class Prefix, class Full> consteval bool require_prefix() {
+  if constexpr (is_leaf_array<Prefix>) {
+    return require_trees<Full>();
+  } else {
+    return require_trees<Prefix, Full>();
+  }
+}
+
+// tree_broadcast_prefix, in the words of another operation where the structures differ.
+template <class Prefix, class Full>
+constexpr auto broadcast_prefix(const char* operation, const Prefix& prefix, const Full& full) {
+  if constexpr (require_prefix<Prefix, Full>()) {
+    using Result = typename decltype(broadcast_result<Prefix, Full>())::type;
+    if constexpr (is_leaf_array<Result>) {
+      return Result(written_in_place{}, Result::structure_of(full), [&](const auto& put) {
+        const auto repeat = [&](const auto& leaf, const auto& below) {
+          auto one = [&](const auto&, const auto&) { put(typename Result::value_type(leaf)); };
+          visit_tree(one, no_path{}, below);
+        };
+        visit_leaves<false, types<>>(operation, repeat, prefix, full);
+      });
+    } else {
+      require_match(operation, 1, prefix, full);
+      return broadcast<Result>(prefix, full);
+    }
+  }
+}
+
 }  // namespace detail
 
 // A tree with the structure of `full` that has, at each leaf, a copy of the leaf of `prefix` that stands there or above.
 // The same struct type where the leaves' types agree; otherwise what tree_map gives: the struct rebound, or a
 // leaf_array over it. `prefix` can be a leaf_array. Throws structure_error if it is no prefix of `full`.
 template <class Prefix, class Full> constexpr auto tree_broadcast_prefix(const Prefix& prefix, const Full& full) {
-  if constexpr (!detail::is_leaf_array<Prefix>) static_assert(detail::require_trees<Prefix, Full>());
-  using Result = typename decltype(detail::broadcast_result<Prefix, Full>())::type;
-  if constexpr (detail::is_leaf_array<Result>) {
-    typename Result::storage_type values;
-    Result::reserve(values, full);
-    auto repeat = [&values](const auto& leaf, const auto& below) {
-      auto one = [&](const auto&, const auto&) { values.push_back(leaf); };
-      detail::visit_tree(one, detail::no_path{}, below);
-    };
-    detail::visit_leaves<false, detail::types<>>("tree_broadcast_prefix", repeat, prefix, full);
-    return Result(Result::structure_of(full), std::move(values));
-  } else {
-    detail::require_match("tree_broadcast_prefix", 1, prefix, full);
-    return detail::broadcast<Result>(prefix, full);
-  }
+  return detail::broadcast_prefix("tree_broadcast_prefix", prefix, full);
 }
 
 namespace detail {

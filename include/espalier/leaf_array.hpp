@@ -51,12 +51,6 @@ template <class U, std::size_t N> class fixed_values {
  public:
   using value_type = U;
 
-  constexpr fixed_values() = default;
-  constexpr fixed_values(std::initializer_list<U> values) : fixed_values(values.begin(), values.end()) {}
-  template <std::input_iterator It> constexpr fixed_values(It first, It last) {
-    for (; first != last; ++first) push_back(*first);
-  }
-
   constexpr std::size_t size() const { return size_; }
   constexpr U* data() { return values_.data(); }
   constexpr const U* data() const { return values_.data(); }
@@ -100,10 +94,43 @@ template <class T, class U> class leaf_array {
   }())::type;
 
   // The values in order of the leaves of `structure`. Throws leaf_error if their number is wrong.
-  leaf_array(treedef<T> structure, storage_type values) : structure_(std::move(structure)), values_(std::move(values)) {
-    if (values_.size() != structure_.num_leaves()) {
+  template <std::ranges::forward_range Values>
+    requires std::convertible_to<std::ranges::range_reference_t<const Values&>, U>
+  leaf_array(treedef<T> structure, const Values& values) : structure_(std::move(structure)) {
+    const auto given = static_cast<std::size_t>(std::ranges::distance(values));
+    if (given != structure_.num_leaves()) {
       throw leaf_error("espalier: leaf_array: expected " + std::to_string(structure_.num_leaves()) + " values, found " +
-                       std::to_string(values_.size()));
+                       std::to_string(given));
+    }
+    if constexpr (!static_structure<T>) values_.reserve(given);
+    for (const auto& value : values) values_.push_back(value);
+  }
+  leaf_array(treedef<T> structure, std::initializer_list<U> values)
+      : leaf_array(std::move(structure), std::ranges::subrange(values.begin(), values.end())) {}
+
+  // A value-initialised value for each leaf: zero, None, an empty string.
+  explicit constexpr leaf_array(treedef<T> structure)
+    requires std::default_initializable<U>
+      : structure_(std::move(structure)) {
+    values_.resize(structure_.num_leaves());
+  }
+
+  // The array into which write(put) puts a value for each leaf, by put(value), in order; they are made where they stay.
+  template <class Write>
+  ESPALIER_INLINE leaf_array(detail::written_in_place, treedef<T> structure, const Write& write)
+      : structure_(std::move(structure)) {
+    const std::size_t size = structure_.num_leaves();
+    if constexpr (std::is_trivially_copyable_v<U> && std::is_default_constructible_v<U>) {
+      if constexpr (static_structure<T>) {
+        values_.resize(size);
+      } else {
+        values_.resize(size, boost::container::default_init);
+      }
+      U* next = values_.data();
+      write([&next](U value) ESPALIER_INLINE_LAMBDA { *next++ = value; });
+    } else {
+      if constexpr (!static_structure<T>) values_.reserve(size);
+      write([this](U&& value) ESPALIER_INLINE_LAMBDA { values_.emplace_back(std::move(value)); });
     }
   }
 
@@ -144,12 +171,6 @@ template <class T, class U> class leaf_array {
       return treedef<T>(tree);
     }
   }
-  template <class Tree> static void reserve(storage_type& values, const Tree& tree) {
-    if constexpr (!static_structure<T>) values.reserve(detail::count_leaves(tree));
-  }
-  template <class Tree> static void resize(storage_type& values, const Tree& tree) {
-    values.resize(detail::count_leaves(tree));
-  }
 
  private:
   template <auto Text> std::size_t position(path_literal<Text>) const {
@@ -166,7 +187,8 @@ template <class T, class U> class leaf_array {
     } else {
       std::size_t i = 0;
       if (!detail::find_leaf(structure_.tree(), Text.view(), i)) {
-        throw path_error("espalier: no leaf at \"" + std::string(Text.view()) + "\" in " + structure_.to_string());
+        throw path_error("espalier: no leaf at \"" + std::string(Text.view()) + "\" in " +
+                         detail::shortened(structure_.to_string()));
       }
       return i;
     }

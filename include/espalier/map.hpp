@@ -122,6 +122,15 @@ template <bool WithPath, class Stops, class F, class First, class... Rest> const
 template <bool WithPath, class Stops, class F, class First, class... Rest>
 using map_result_t = typename decltype(map_result_of<WithPath, Stops, F, First, Rest...>())::type;
 
+template <class Where> struct result_needs_a_header {
+  static_assert(always_false<Where>,
+                "espalier: tree_map: the result is a leaf_array; include <espalier/leaf_array.hpp>");
+};
+template <class Result> consteval bool require_result() {
+  if constexpr (!requires { sizeof(Result); }) return sizeof(result_needs_a_header<types<Result>>) == 0;
+  return true;
+}
+
 // --- The map. --------------------------------------------------------------------------------------------------------
 
 // The call as map_tree makes it: with the type of leaf that is wanted. (A class, for the length of the names that it
@@ -141,31 +150,18 @@ ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& f
   using Stops = nodes_among<Met>;
   if constexpr (require_traversal_with<WithPath, Stops, Met, F, First, Rest...>()) {
     using Result = map_result_t<WithPath, Stops, F, First, Rest...>;
+    static_assert(require_result<Result>());
     using Call = leaf_call<WithPath, F, First, Rest...>;
     const Call call{f};
     return walk_together<Stops>(
         operation,
         [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA -> Result {
           if constexpr (is_leaf_array<Result>) {
-            static_assert(
-                requires { sizeof(Result); },
-                "espalier: tree_map: the result is a leaf_array; include <espalier/leaf_array.hpp>");
-            typename Result::storage_type values;
-            using U = typename Result::value_type;
-            if constexpr (std::is_trivially_copyable_v<U> && std::is_default_constructible_v<U>) {
-              Result::resize(values, structure_tree(first));
-              U* next = values.data();
+            return Result(written_in_place{}, Result::structure_of(first), [&](const auto& put) ESPALIER_INLINE_LAMBDA {
               auto leaf = [&](const auto& path, auto& l, auto&... beside)
-                              ESPALIER_INLINE_LAMBDA { *next++ = call(path, l, beside...); };
+                              ESPALIER_INLINE_LAMBDA { put(call(path, l, beside...)); };
               visit_tree(leaf, start_path<WithPath>(), lead, others...);
-            } else {
-              Result::reserve(values, structure_tree(first));
-              auto leaf = [&](const auto& path, auto& l, auto&... beside) {
-                values.emplace_back(call(path, l, beside...));
-              };
-              visit_tree(leaf, start_path<WithPath>(), lead, others...);
-            }
-            return Result(Result::structure_of(first), std::move(values));
+            });
           } else {
             const with_stops<Stops, typed_call<Call>> leaf{typed_call<Call>{call}};
             return map_tree<Result>(leaf, start_path<WithPath>(), lead, others...);
@@ -181,24 +177,26 @@ ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& f
 // is the first tree's. Rest trees need the first tree's structure, and may be deeper: f gets the subtree that stands at
 // the first tree's leaf. A leaf_array can stand for any of them. Leaves of a tree passed as an rvalue arrive as
 // rvalues. Throws structure_error, before any call, if the structures differ.
-template <class F, class First, class... Rest> constexpr auto tree_map(F&& f, First&& first, Rest&&... rest) {
+template <class F, class First, class... Rest>
+ESPALIER_INLINE constexpr auto tree_map(F&& f, First&& first, Rest&&... rest) {
   return detail::map_leaves<false>("tree_map", f, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
 }
 
 // The same with the key path of the leaf in front: f(const path_view&, leaf, rest leaves...).
-template <class F, class First, class... Rest> constexpr auto tree_map_with_path(F&& f, First&& first, Rest&&... rest) {
+template <class F, class First, class... Rest>
+ESPALIER_INLINE constexpr auto tree_map_with_path(F&& f, First&& first, Rest&&... rest) {
   return detail::map_leaves<true>("tree_map_with_path", f, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
 }
 
 // Both of a tree whose nodes of type Stop are leaves: f gets them whole. f gives back each such node's and each other
 // leaf's type; or one type for all, if the tree has one type of leaf then, which it is a template over.
 template <class... Stop, class F, class First, class... Rest>
-constexpr auto tree_map(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
+ESPALIER_INLINE constexpr auto tree_map(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
   return detail::map_leaves<false, detail::types<Stop...>>("tree_map", f, static_cast<First&&>(first),
                                                            static_cast<Rest&&>(rest)...);
 }
 template <class... Stop, class F, class First, class... Rest>
-constexpr auto tree_map_with_path(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
+ESPALIER_INLINE constexpr auto tree_map_with_path(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
   return detail::map_leaves<true, detail::types<Stop...>>("tree_map_with_path", f, static_cast<First&&>(first),
                                                           static_cast<Rest&&>(rest)...);
 }

@@ -21,8 +21,17 @@ template <class First, class... L> consteval auto first_array_of(types<First, L.
     return first_array_of(types<L...>{});
   }
 }
+// The types of a tree's leaves, or of a leaf_array's values.
+template <class T> struct given_leaves {
+  using type = leaf_types<T>;
+};
+template <class T, class U> struct given_leaves<leaf_array<T, U>> {
+  using type = types<U>;
+};
+template <class T> using given_leaves_t = typename given_leaves<std::remove_cvref_t<T>>::type;
+
 // The array type of a tree that has engine arrays, else void.
-template <class T> using array_of = typename decltype(first_array_of(leaf_types<std::remove_cvref_t<T>>{}))::type;
+template <class T> using array_of = typename decltype(first_array_of(given_leaves_t<T>{}))::type;
 
 // What is summed over the leaves: real or complex numbers as Number, engine arrays as their scalars. Anything else is the
 // traversal's compile error, by key path.
@@ -72,9 +81,10 @@ constexpr auto sum_over(const F& f, const Trees&... trees) {
   }
 }
 
+// (At least int, as in an expression.)
 template <class... A, class... B> consteval auto meeting_type(types<A...>, types<B...>) {
   if constexpr ((number<A> && ... && (number<B> && ... && true))) {
-    return type_tag<promoted_t<A..., B...>>{};
+    return type_tag<decltype(+promoted_t<A..., B...>{})>{};
   } else {
     return type_tag<double>{};
   }
@@ -83,11 +93,11 @@ template <class... A, class... B> consteval auto meeting_type(types<A...>, types
 }  // namespace detail
 
 // The sum over the leaves of a times b, where a is complex of its conjugate (optax.tree.vdot): a number of the type in
-// which the leaves of both trees meet (promoted_t), or a scalar array of the engine. Throws structure_error if the
+// which the leaves of both trees meet (promoted_t), at least int, or a scalar array of the engine. Throws structure_error if the
 // structures differ. No allocation over trees of numbers.
 template <class A, class B> constexpr auto tree_dot(const A& a, const B& b) {
-  static_assert(detail::require_trees<A, B>());
-  using Number = typename decltype(detail::meeting_type(detail::leaf_types<A>{}, detail::leaf_types<B>{}))::type;
+  using Number =
+      typename decltype(detail::meeting_type(detail::given_leaves_t<A>{}, detail::given_leaves_t<B>{}))::type;
   using Array = detail::array_of<A>;
   return detail::sum_over<Number, Array>(detail::products<Number, Array>{}, a, b);
 }

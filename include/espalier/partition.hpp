@@ -43,6 +43,21 @@ template <class Where> struct no_filter {
                 "back a bool; of_type<Leaf...>; or a tree of bools with the tree's structure, or a prefix of it");
 };
 
+template <class Where> struct filter_for_absent_type {
+  static_assert(always_false<Where>,
+                "espalier: of_type: no leaf of this tree has this type (the type and the tree are named beside this "
+                "message). Name types of leaves, exactly");
+};
+template <class Leaf, class Leaves, class T> consteval bool require_leaf_type() {
+  if constexpr (!is_in<Leaf, Leaves>) return sizeof(filter_for_absent_type<types<Leaf, T>>) == 0;
+  return true;
+}
+
+// Stops the build at of_type of a type that no leaf has.
+template <class Filter, class T> inline constexpr bool require_filter = true;
+template <class... Leaf, class T>
+inline constexpr bool require_filter<of_type_t<Leaf...>, T> = (require_leaf_type<Leaf, leaf_types<T>, T>() && ...);
+
 template <class F, class Zip> inline constexpr bool takes_leaf = false;
 template <class F, class... L> inline constexpr bool takes_leaf<F, types<L...>> = (std::predicate<F&, const L&> && ...);
 template <class F, class Zip> inline constexpr bool takes_path = false;
@@ -59,29 +74,47 @@ template <class Filter> consteval bool is_mask() {
   }
 }
 
-// The leaves that the filter takes, as a tree of bools.
-template <class T, class Filter> constexpr auto mask_of(const T& tree, Filter& filter) {
-  using leaves = leaf_types<T>;
+// Calls put(taken, leaf, what stands beside it...) for every leaf. The filter is asked once for each.
+template <class Put, class Tree, class Filter, class... Beside>
+ESPALIER_INLINE constexpr void sift(const Put& put, Tree&& tree, Filter& filter, Beside&... beside) {
+  using leaves = leaf_types<std::remove_cvref_t<Tree>>;
+  static_assert(require_filter<std::remove_const_t<Filter>, std::remove_cvref_t<Tree>>);
   if constexpr (takes_leaf<Filter, leaves>) {
-    return espalier::tree_map([&](const auto& leaf) -> bool { return filter(leaf); }, tree);
+    espalier::tree_visit(
+        [&]<class L>(L&& leaf, auto&... at) ESPALIER_INLINE_LAMBDA {
+          const bool taken = filter(std::as_const(leaf));
+          put(taken, static_cast<L&&>(leaf), at...);
+        },
+        static_cast<Tree&&>(tree), beside...);
   } else if constexpr (takes_path<Filter, leaves>) {
-    return espalier::tree_map_with_path(
-        [&](const path_view& path, const auto& leaf) -> bool { return filter(path, leaf); }, tree);
+    espalier::tree_visit_with_path(
+        [&]<class L>(const path_view& path, L&& leaf, auto&... at) ESPALIER_INLINE_LAMBDA {
+          const bool taken = filter(path, std::as_const(leaf));
+          put(taken, static_cast<L&&>(leaf), at...);
+        },
+        static_cast<Tree&&>(tree), beside...);
   } else if constexpr (is_mask<std::remove_const_t<Filter>>()) {
-    return espalier::tree_broadcast_prefix(filter, tree);
+    espalier::tree_visit(
+        [&]<class L>(L&& leaf, bool taken, auto&... at)
+            ESPALIER_INLINE_LAMBDA { put(taken, static_cast<L&&>(leaf), at...); },
+        static_cast<Tree&&>(tree),
+        detail::broadcast_prefix("tree_partition, tree_filter (the mask is the first tree, what is parted is tree 2)",
+                                 filter, tree),
+        beside...);
   } else {
-    static_assert(sizeof(no_filter<types<Filter, T>>));
+    static_assert(sizeof(no_filter<types<Filter, std::remove_cvref_t<Tree>>>));
   }
 }
 
-// The leaves of the tree beside which the mask has `wanted`.
-template <class Tree, class Mask> constexpr auto part(Tree&& tree, const Mask& mask, bool wanted) {
-  using Value = leaf_value_t<std::remove_cvref_t<Tree>>;
-  return espalier::tree_map(
-      [wanted]<class L>(L&& leaf, bool taken) {
-        return taken == wanted ? std::optional<Value>(std::in_place, std::forward<L>(leaf)) : std::nullopt;
-      },
-      static_cast<Tree&&>(tree), mask);
+// The tree's structure with None at every leaf.
+template <class T> ESPALIER_INLINE constexpr auto nothing_of(const T& tree) {
+  const auto none = [](const auto&) -> std::optional<leaf_value_t<T>> { return std::nullopt; };
+  using Part = decltype(espalier::tree_map(none, tree));
+  if constexpr (is_leaf_array<Part>) {
+    return Part(Part::structure_of(tree));
+  } else {
+    return espalier::tree_map(none, tree);
+  }
 }
 
 }  // namespace detail
@@ -89,26 +122,53 @@ template <class Tree, class Mask> constexpr auto part(Tree&& tree, const Mask& m
 // The tree's structure with the leaves that the filter takes, and None elsewhere. The filter is a function f(leaf) or
 // f(const path_view&, leaf); of_type<Leaf...>; or a tree of bools, which may be a prefix of the tree. Leaves are copied,
 // or moved out of an rvalue; no allocation where T is a static structure.
-template <class Tree, class Filter> constexpr auto tree_filter(Tree&& tree, Filter&& filter) {
-  static_assert(detail::require_trees<std::remove_cvref_t<Tree>>());
-  return detail::part(static_cast<Tree&&>(tree), detail::mask_of(std::as_const(tree), filter), true);
+template <class Tree, class Filter> ESPALIER_INLINE constexpr auto tree_filter(Tree&& tree, Filter&& filter) {
+  using T = std::remove_cvref_t<Tree>;
+  static_assert(detail::require_trees<T>());
+  auto selected = detail::nothing_of(tree);
+  detail::sift(
+      []<class L>(bool taken, L&& leaf, std::optional<leaf_value_t<T>>& at) {
+        if (taken) at.emplace(static_cast<L&&>(leaf));
+      },
+      static_cast<Tree&&>(tree), filter, selected);
+  return selected;
 }
 
 // The same without copies: a leaf_array of pointers into the tree, to the leaves that the filter takes, null elsewhere.
-template <class Tree, class Filter> constexpr auto tree_filter_view(Tree& tree, Filter&& filter) {
-  static_assert(detail::require_trees<std::remove_const_t<Tree>>());
-  return espalier::tree_map([](auto& leaf, bool taken) { return taken ? std::addressof(leaf) : nullptr; }, tree,
-                            detail::mask_of(std::as_const(tree), filter));
+// The tree's leaves have one type.
+template <class Tree, class Filter> ESPALIER_INLINE constexpr auto tree_filter_view(Tree& tree, Filter&& filter) {
+  using T = std::remove_const_t<Tree>;
+  static_assert(detail::require_trees<T>());
+  static_assert(detail::size_of_list<detail::leaf_types<T>> == 1,
+                "espalier: tree_filter_view: the leaves of this tree do not have one type, so there is no one type of "
+                "pointers to them; use tree_filter, which copies");
+  using Leaf = std::conditional_t<std::is_const_v<Tree>, const leaf_value_t<T>, leaf_value_t<T>>;
+  leaf_array<T, Leaf*> view{treedef<T>(tree)};
+  detail::sift(
+      [](bool taken, Leaf& leaf, Leaf*& at) {
+        if (taken) at = std::addressof(leaf);
+      },
+      tree, filter, view);
+  return view;
 }
 
 // Two such trees: of the leaves that the filter takes, and of the others. The filter is asked once for each leaf.
-template <class Tree, class Filter> constexpr auto tree_partition(Tree&& tree, Filter&& filter) {
-  static_assert(detail::require_trees<std::remove_cvref_t<Tree>>());
-  const auto mask = detail::mask_of(std::as_const(tree), filter);
-  using Part = decltype(detail::part(static_cast<Tree&&>(tree), mask, true));
-  // Each leaf is moved from once, into one of the two.
-  return partitioned<Part>{detail::part(static_cast<Tree&&>(tree), mask, true),
-                           detail::part(static_cast<Tree&&>(tree), mask, false)};
+template <class Tree, class Filter> ESPALIER_INLINE constexpr auto tree_partition(Tree&& tree, Filter&& filter) {
+  using T = std::remove_cvref_t<Tree>;
+  using Part = decltype(detail::nothing_of(tree));
+  using Value = std::optional<leaf_value_t<T>>;
+  static_assert(detail::require_trees<T>());
+  partitioned<Part> parts{detail::nothing_of(tree), detail::nothing_of(tree)};
+  detail::sift(
+      []<class L>(bool taken, L&& leaf, Value& selected, Value& rest) ESPALIER_INLINE_LAMBDA {
+        if constexpr (std::is_assignable_v<leaf_value_t<T>&, L>) {
+          (taken ? selected : rest) = static_cast<L&&>(leaf);
+        } else {
+          (taken ? selected : rest).emplace(static_cast<L&&>(leaf));
+        }
+      },
+      static_cast<Tree&&>(tree), filter, parts.selected, parts.rest);
+  return parts;
 }
 
 namespace detail {
@@ -156,7 +216,7 @@ template <class... Part> [[noreturn, gnu::noinline, gnu::cold]] void throw_missi
 // The tree that was parted: at each place the leaf of the first part that has one there. Leaves are copied, or moved
 // out of parts that are rvalues. Throws leaf_error where no part has a leaf, naming every such path, and structure_error
 // if the parts have different structures.
-template <class First, class... Rest> constexpr auto tree_combine(First&& first, Rest&&... rest) {
+template <class First, class... Rest> ESPALIER_INLINE constexpr auto tree_combine(First&& first, Rest&&... rest) {
   using Part = std::remove_cvref_t<First>;
   using traits = detail::part_traits<Part>;
   if constexpr (!traits::is_part || !(std::is_same_v<Part, std::remove_cvref_t<Rest>> && ...)) {
@@ -169,11 +229,20 @@ template <class First, class... Rest> constexpr auto tree_combine(First&& first,
       if (!chosen) detail::throw_missing(first, rest...);
       return *std::move(chosen);
     };
-    auto combined = espalier::tree_map(traits::leaf, choose, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
-    if constexpr (detail::is_leaf_array<Part>) {
-      return combined.structure().unflatten(std::move(combined));  // moves the values, not the structure
+    if constexpr (!detail::is_leaf_array<Part>) {
+      return espalier::tree_map(traits::leaf, choose, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
+    } else if constexpr (detail::is_variant<Value>) {
+      auto combined = espalier::tree_map(choose, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
+      return combined.structure().unflatten(std::move(combined));  // checks the alternatives; moves the values
     } else {
-      return combined;
+      const detail::leaf_call<false, decltype(choose), First, Rest...> call{choose};
+      const detail::typed_call<decltype(call)> leaf{call};
+      return detail::walk_together(
+          "tree_combine",
+          [&](auto& structure, auto&&... parts) {
+            return detail::map_tree<typename traits::tree>(leaf, detail::no_path{}, structure, parts...);
+          },
+          first, rest...);
     }
   }
 }

@@ -1,5 +1,5 @@
-// The number type in which numbers of several types meet, as JAX promotes dtypes: what tree_ravel, tree_sum and
-// tree_dot give back.
+// The number type in which numbers of several types meet, as JAX promotes dtypes: what tree_ravel gives back, and
+// tree_sum and tree_dot where it is at least int.
 //
 //   static_assert(std::is_same_v<espalier::promoted_t<int, float, double>, double>);
 #pragma once

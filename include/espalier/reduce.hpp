@@ -17,13 +17,60 @@
 
 namespace espalier {
 
+namespace detail {
+
+// One step of a fold: what is passed to tree_visit.
+template <class F, class Result> struct fold_step {
+  F& f;
+  Result& result;
+
+  template <class Leaf>
+    requires std::is_invocable_r_v<Result, F&, Result, Leaf>
+  ESPALIER_INLINE constexpr void operator()(Leaf&& leaf) const {
+    static_assert(!std::is_integral_v<Result> || !std::is_floating_point_v<std::invoke_result_t<F&, Result, Leaf>>,
+                  "espalier: tree_reduce: the function gives back a floating-point number, which the type of the "
+                  "initial value cuts off; write that as 0.0");
+    result = f(std::move(result), std::forward<Leaf>(leaf));
+  }
+};
+
+}  // namespace detail
+
 // f(…f(f(initial, leaf 0), leaf 1)…, leaf n-1): the result has the type of `initial`. No allocation.
 template <class F, class Tree, class Result> constexpr Result tree_reduce(F&& f, Tree&& tree, Result initial) {
-  auto step = [&]<class Leaf>(Leaf&& leaf) ESPALIER_INLINE_LAMBDA
-    requires std::is_invocable_r_v<Result, F&, Result, Leaf>
-  { initial = f(std::move(initial), std::forward<Leaf>(leaf)); };
-  espalier::tree_visit(step, std::forward<Tree>(tree));
+  espalier::tree_visit(detail::fold_step<std::remove_reference_t<F>, Result>{f, initial}, std::forward<Tree>(tree));
   return initial;
+}
+
+// The same of a tree whose nodes of type Stop are leaves (leaf_if.hpp).
+template <class... Stop, class F, class Tree, class Result>
+constexpr Result tree_reduce(leaf_if_t<Stop...> stop, F&& f, Tree&& tree, Result initial) {
+  espalier::tree_visit(stop, detail::fold_step<std::remove_reference_t<F>, Result>{f, initial},
+                       std::forward<Tree>(tree));
+  return initial;
+}
+
+// The fold that begins with the first leaf, f(…f(leaf 0, leaf 1)…, leaf n-1), of a tree whose leaves have one type.
+// Throws leaf_error if the tree has no leaves.
+template <class F, class Tree> constexpr auto tree_reduce(F&& f, Tree&& tree) {
+  using T = std::remove_cvref_t<Tree>;
+  static_assert(detail::size_of_list<detail::leaf_types<T>> == 1,
+                "espalier: tree_reduce: the leaves of this tree do not have one type; give an initial value of the "
+                "result's type, as a third argument");
+  std::optional<leaf_value_t<T>> result;
+  espalier::tree_visit(
+      [&]<class Leaf>(Leaf&& leaf) {
+        if (result) {
+          result = f(*std::move(result), std::forward<Leaf>(leaf));
+        } else {
+          result.emplace(std::forward<Leaf>(leaf));
+        }
+      },
+      std::forward<Tree>(tree));
+  if (!result) {
+    throw leaf_error("espalier: tree_reduce: the tree has no leaves; give an initial value, as a third argument");
+  }
+  return *std::move(result);
 }
 
 // Whether every leaf is true, as jax.tree.all: true of a tree without leaves. Leaves are what converts to bool
@@ -95,6 +142,15 @@ template <class Best> constexpr auto require_best(const char* operation, Best be
   return *std::move(best);
 }
 
+template <class Leaf, class Otherwise> constexpr auto best_or(std::optional<Leaf> best, Otherwise otherwise) {
+  if constexpr (number<Leaf> && number<Otherwise>) {
+    using met = promoted_t<Leaf, Otherwise>;
+    return best ? static_cast<met>(*best) : static_cast<met>(otherwise);
+  } else {
+    return std::move(best).value_or(std::move(otherwise));
+  }
+}
+
 // A leaf as a result, moved out of the copy that is folded. (An rvalue: a vector<bool> gives no references.)
 template <class Result, class Leaf> ESPALIER_INLINE constexpr Result one_result(Leaf&& leaf) {
   using value = std::remove_cvref_t<Leaf>;
@@ -154,12 +210,13 @@ template <class Tree> constexpr auto tree_sum(const Tree& tree) {
 }
 
 // The largest leaf, the first of equals, as optree.tree_max: numbers of several types are compared in the type in which
-// they meet (promoted_t). `otherwise`, of a tree without leaves; without it, throws leaf_error.
+// they meet (promoted_t). `otherwise`, of a tree without leaves, with which numbers meet too (so that an infinity stays
+// one); without it, throws leaf_error.
 template <class Tree> constexpr auto tree_max(const Tree& tree) {
   return detail::require_best("tree_max", detail::best_leaf<true>(tree));
 }
 template <class Tree, class Otherwise> constexpr auto tree_max(const Tree& tree, Otherwise otherwise) {
-  return detail::best_leaf<true>(tree).value_or(std::move(otherwise));
+  return detail::best_or(detail::best_leaf<true>(tree), std::move(otherwise));
 }
 
 // The smallest leaf, in the same way.
@@ -167,7 +224,7 @@ template <class Tree> constexpr auto tree_min(const Tree& tree) {
   return detail::require_best("tree_min", detail::best_leaf<false>(tree));
 }
 template <class Tree, class Otherwise> constexpr auto tree_min(const Tree& tree, Otherwise otherwise) {
-  return detail::best_leaf<false>(tree).value_or(std::move(otherwise));
+  return detail::best_or(detail::best_leaf<false>(tree), std::move(otherwise));
 }
 
 // The leaves folded in pairs, and pairs of pairs, as jax.tree.reduce_associative: f is called with the results of the
@@ -177,6 +234,7 @@ template <class Tree, class Otherwise> constexpr auto tree_min(const Tree& tree,
 // static structure.
 template <class F, class Tree> ESPALIER_INLINE constexpr auto tree_reduce_associative(F&& f, Tree&& tree) {
   using T = std::remove_cvref_t<Tree>;
+  static_assert(detail::require_trees<T>());
   static_assert(
       detail::size_of_list<detail::leaf_types<T>> == 1,
       "espalier: tree_reduce_associative: the leaves of this tree do not have one type; give an identity of the "

@@ -232,6 +232,13 @@ template <class T> void print_structure(std::string& out, const T& tree) {
   }
 }
 
+// A text for an error message: not all of a large tree's structure.
+inline std::string shortened(std::string text) {
+  constexpr std::size_t most = 200;
+  if (text.size() > most) text.replace(most, std::string::npos, "…");
+  return text;
+}
+
 // --- From trees to skeletons and back. -------------------------------------------------------------------------------
 
 template <class T> constexpr skeleton<T> skeleton_of(const T& tree) {
@@ -301,6 +308,9 @@ template <class Leaf, class Given> constexpr decltype(auto) take_leaf(Given&& gi
         std::is_convertible_v<Given, Leaf>,
         "espalier: unflatten: these leaves do not convert to the tree's leaf type; give leaves of the type that "
         "tree_leaves returns");
+    static_assert(!(std::is_integral_v<Leaf> && std::is_floating_point_v<value>),
+                  "espalier: unflatten: floating-point leaves would be cut off to the tree's integers; convert them "
+                  "first, or use unraveler<T> (ravel.hpp)");
     return static_cast<Leaf>(std::forward<Given>(given));
   }
 }
@@ -471,7 +481,7 @@ template <class T> class treedef {
     const auto given = static_cast<std::size_t>(std::ranges::distance(leaves));
     if (given != num_leaves()) {
       throw leaf_error("espalier: unflatten: expected " + std::to_string(num_leaves()) + " leaves, found " +
-                       std::to_string(given) + "; the structure is " + to_string());
+                       std::to_string(given) + "; the structure is " + detail::shortened(to_string()));
     }
     if constexpr (detail::is_variant<std::ranges::range_value_t<Leaves>>) {
       auto next = std::ranges::begin(leaves);

@@ -97,9 +97,9 @@ using stop_at_inner = std::conditional_t<is_leaf_array<Outer>, leaf_if_t<>, leaf
 template <class Slice, class Inner, class Tree, class Way> constexpr Slice slice(Tree&& outer, const Way& way) {
   using Outer = std::remove_cvref_t<Tree>;
   if constexpr (is_leaf_array<Slice>) {
-    typename Slice::storage_type values;
-    for (auto& inner : outer) values.push_back(forward_leaf<Tree>(way(inner)));
-    return Slice(outer.structure(), std::move(values));
+    return Slice(written_in_place{}, outer.structure(), [&](const auto& put) {
+      for (auto& inner : outer) put(typename Slice::value_type(forward_leaf<Tree>(way(inner))));
+    });
   } else if constexpr (is_leaf_array<Outer>) {
     auto leaf = [&]<class L>(type_tag<L>, const auto&, const auto&, auto& inner) -> L {
       return forward_leaf<Tree>(way(take(inner)));
@@ -151,11 +151,10 @@ template <class Slice, class Inner, class Tree> constexpr auto transpose(const t
       return slice<slice_t<Slice, Outer, Inner, L>, Inner>(static_cast<Tree&&>(outer), way);
     };
     if constexpr (is_leaf_array<Result>) {
-      typename Result::storage_type values;
-      Result::reserve(values, inner.tree());
-      auto add = [&](const auto& way) { values.push_back(slice_at(way)); };
-      each_way(inner.tree(), inner_root{}, add);
-      return Result(inner, std::move(values));
+      return Result(written_in_place{}, inner, [&](const auto& put) {
+        auto add = [&](const auto& way) { put(typename Result::value_type(slice_at(way))); };
+        each_way(inner.tree(), inner_root{}, add);
+      });
     } else {
       auto leaf = [&]<class L>(type_tag<L>, const auto& way) -> L { return slice_at(way); };
       return rebuild_from_ways<Result>(inner.tree(), inner_root{}, leaf);

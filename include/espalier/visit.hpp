@@ -35,26 +35,27 @@ ESPALIER_INLINE constexpr void visit_leaves(const char* operation, F& f, First&&
 // and may be deeper: f gets the subtree that stands at the first tree's leaf (as jax.tree.map's prefix semantics). A
 // leaf_array can stand for any of them. Leaves of a tree passed as an rvalue arrive as rvalues. Throws structure_error,
 // before any call, if the structures differ.
-template <class F, class First, class... Rest> constexpr void tree_visit(F&& f, First&& first, Rest&&... rest) {
+template <class F, class First, class... Rest>
+ESPALIER_INLINE constexpr void tree_visit(F&& f, First&& first, Rest&&... rest) {
   detail::visit_leaves<false, detail::types<>>("tree_visit", f, static_cast<First&&>(first),
                                                static_cast<Rest&&>(rest)...);
 }
 
 // The same with the key path of the leaf in front: f(const path_view&, leaf, rest leaves...).
 template <class F, class First, class... Rest>
-constexpr void tree_visit_with_path(F&& f, First&& first, Rest&&... rest) {
+ESPALIER_INLINE constexpr void tree_visit_with_path(F&& f, First&& first, Rest&&... rest) {
   detail::visit_leaves<true, detail::types<>>("tree_visit_with_path", f, static_cast<First&&>(first),
                                               static_cast<Rest&&>(rest)...);
 }
 
 // Both of a tree whose nodes of type Stop are leaves: f gets them whole.
 template <class... Stop, class F, class First, class... Rest>
-constexpr void tree_visit(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
+ESPALIER_INLINE constexpr void tree_visit(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
   detail::visit_leaves<false, detail::types<Stop...>>("tree_visit", f, static_cast<First&&>(first),
                                                       static_cast<Rest&&>(rest)...);
 }
 template <class... Stop, class F, class First, class... Rest>
-constexpr void tree_visit_with_path(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
+ESPALIER_INLINE constexpr void tree_visit_with_path(leaf_if_t<Stop...>, F&& f, First&& first, Rest&&... rest) {
   detail::visit_leaves<true, detail::types<Stop...>>("tree_visit_with_path", f, static_cast<First&&>(first),
                                                      static_cast<Rest&&>(rest)...);
 }
@@ -124,7 +125,8 @@ template <class F, class... Root, class... Zip> consteval bool gives_leaf_types(
 // rebuilt (immutable registered nodes, structs with const members) are rebuilt and replaced. Throws structure_error
 // before any change if the structures differ; if f throws, the leaves before it have been updated, but for the last few
 // of a contiguous_tree: such a struct of numbers is assigned in blocks, whose results are computed first.
-template <class F, class First, class... Rest> constexpr void tree_visit_update(F&& f, First& first, Rest&&... rest) {
+template <class F, class First, class... Rest>
+ESPALIER_INLINE constexpr void tree_visit_update(F&& f, First& first, Rest&&... rest) {
   static_assert(!std::is_const_v<First>, "espalier: tree_visit_update: the tree is const; use tree_map for a new one");
   static_assert(detail::require_traversal<false, F, const First&, Rest...>());
   static_assert(

@@ -2,6 +2,7 @@
 #include <espalier/cast.hpp>
 #include <espalier/graphviz.hpp>
 #include <espalier/html.hpp>
+#include <espalier/leaf_array.hpp>
 #include <espalier/norm.hpp>
 #include <espalier/print.hpp>
 #include <espalier/ravel.hpp>
@@ -47,8 +48,8 @@ void use() {
 #ifdef CASE_cast_to_an_integer
   (void)tree_cast<int>(p);
 #endif
-#ifdef CASE_cast_of_one_type_among_several
-  (void)tree_cast<float>(std::pair(1, point{}));
+#ifdef CASE_print_of_a_leaf_array
+  (void)tree_print(tree_cast<float>(p));
 #endif
 #ifdef CASE_norm_of_text
   (void)tree_norm(holder{});

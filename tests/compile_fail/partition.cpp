@@ -31,4 +31,11 @@ void use() {
 #ifdef CASE_combine_of_parts_of_two_types
   (void)tree_combine(parts.selected, tree_filter(std::pair(1.0, 2.0), true));
 #endif
+#ifdef CASE_of_type_that_no_leaf_has
+  (void)tree_filter(point{}, of_type<float>);
+#endif
+#ifdef CASE_view_of_several_types
+  const layer tree{};
+  (void)tree_filter_view(tree, of_type<double>);
+#endif
 }

@@ -35,4 +35,10 @@ void use() {
 #ifdef CASE_associative_with_another_function
   (void)tree_reduce_associative([](double a, const std::string&) { return a; }, std::vector<double>());
 #endif
+#ifdef CASE_reduce_that_cuts_off
+  (void)tree_reduce([](double a, double b) { return a + b; }, std::array{0.5, 0.5}, 0);
+#endif
+#ifdef CASE_reduce_of_several_types
+  (void)tree_reduce([](double a, double b) { return a + b; }, named{});
+#endif
 }

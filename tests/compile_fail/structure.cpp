@@ -23,4 +23,7 @@ void use() {
 #ifdef CASE_named_leaves_of_another_type
   (void)tree_unflatten_names(def, std::map<std::string, std::string>());
 #endif
+#ifdef CASE_leaves_cut_off
+  (void)treedef<std::pair<int, int>>().unflatten(std::vector<double>(2));
+#endif
 }

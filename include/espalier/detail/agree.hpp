@@ -6,11 +6,8 @@
 
 namespace espalier::detail {
 
-// Whether the structures are equal and agree(leaf of a, leaf of b) is true of all leaves. Trees whose types have
-// different structures differ. Eager: numbers are compared without a branch between them, so that compilers make vector
-// instructions of it.
-template <bool Eager = false, class A, class B, class Agree>
-ESPALIER_INLINE constexpr bool leaves_agree(const A& a, const B& b, const Agree& agree) {
+template <class A, class B, class Agree>
+ESPALIER_INLINE constexpr bool trees_agree(const A& a, const B& b, const Agree& agree) {
   static_assert(require_trees<A>() && require_trees<B>());
   // Both ways: a match alone lets b be deeper than a.
   if constexpr (!std::is_void_v<typename survey_of<A, B>::faulty> ||
@@ -20,15 +17,22 @@ ESPALIER_INLINE constexpr bool leaves_agree(const A& a, const B& b, const Agree&
     any_mismatch quick;
     if (!match(quick, no_path{}, a, b)) return false;
     bool all = true;
-    auto leaf = [&]<class X, class Y>(const auto&, const X& x, const Y& y) ESPALIER_INLINE_LAMBDA {
-      if constexpr (Eager && std::is_arithmetic_v<X> && std::is_arithmetic_v<Y>) {
-        all = agree(x, y) && all;
-      } else {
-        all = all && agree(x, y);
-      }
-    };
+    auto leaf = [&](const auto&, const auto& x, const auto& y) ESPALIER_INLINE_LAMBDA { all = agree(all, x, y); };
     visit_tree(leaf, no_path{}, a, b);
     return all;
+  }
+}
+
+// Whether the structures are equal and agree(so far, leaf of a, leaf of b) is true at the end; of trees, or of two
+// leaf_arrays. Trees whose types have different structures differ.
+template <class A, class B, class Agree>
+ESPALIER_INLINE constexpr bool leaves_agree(const A& a, const B& b, const Agree& agree) {
+  if constexpr (is_leaf_array<A> && is_leaf_array<B>) {
+    bool all = a.structure() == b.structure();
+    for (std::size_t i = 0; all && i < a.size(); ++i) all = agree(all, a.data()[i], b.data()[i]);
+    return all;
+  } else {
+    return trees_agree(a, b, agree);
   }
 }
 

@@ -6,21 +6,10 @@
 #include <espalier/detail/survey.hpp>
 #include <espalier/detail/walk.hpp>
 
-namespace espalier {
+namespace espalier::detail {
 
-template <class T, class U> class leaf_array;
-
-namespace detail {
-
-template <class T> struct leaf_array_parts {
-  static constexpr bool is_leaf_array = false;
-};
-template <class T, class U> struct leaf_array_parts<leaf_array<T, U>> {
-  static constexpr bool is_leaf_array = true;
-  using tree = T;
-  using leaf = U;
-};
-template <class T> inline constexpr bool is_leaf_array = leaf_array_parts<std::remove_cvref_t<T>>::is_leaf_array;
+// Marks the constructor of a leaf_array that writes its values.
+struct written_in_place {};
 
 // --- What is walked for an argument: the tree itself, or a cursor into a leaf_array. ---------------------------------
 
@@ -255,5 +244,4 @@ template <bool WithPath> constexpr auto start_path() {
   }
 }
 
-}  // namespace detail
-}  // namespace espalier
+}  // namespace espalier::detail

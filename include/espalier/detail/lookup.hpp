@@ -137,9 +137,10 @@ constexpr path_text operator/(const path_text& begin, std::string_view key) {
 }
 
 // The path that `begin`, which leads to a T, goes on with when each key of `path` is replaced by the nearest that there
-// is: down to a leaf where the path ends too early, up to one where it goes too far.
-template <class T> constexpr path_text correct_path(const path_text& begin, std::string_view path) {
+// is: up to a leaf where the path goes too far, and, if it has to end at one, down to one where it ends too early.
+template <class T, path_end End> constexpr path_text correct_path(const path_text& begin, std::string_view path) {
   using N = node_of<T>;
+  if (End == path_end::any && path.empty()) return begin;
   const std::string_view key = first_key(path);
   const std::string_view rest = behind(path, key.size());
   if constexpr (N::kind == node_kind::leaf || N::kind == node_kind::unsupported) {
@@ -158,7 +159,7 @@ template <class T> constexpr path_text correct_path(const path_text& begin, std:
       path_text result = begin;
       const auto go_on = [&]<std::size_t J>(index<J>) {
         if (J == nearest)
-          result = correct_path<typename child_at<T, J>::type>(begin / key_text(N::key(J)).view(), rest);
+          result = correct_path<typename child_at<T, J>::type, End>(begin / key_text(N::key(J)).view(), rest);
       };
       (go_on(index<I>{}), ...);
       return result;
@@ -173,23 +174,24 @@ template <class T> constexpr path_text correct_path(const path_text& begin, std:
           result = other;
         }
       };
-      (better(correct_path<typename child_at<T, I>::type>(begin, path)), ...);
+      (better(correct_path<typename child_at<T, I>::type, End>(begin, path)), ...);
       return result;
     }(std::make_index_sequence<N::arity>{});
   } else if constexpr (N::kind == node_kind::maybe) {
-    return path.empty() && is_recursive_container<T> ? begin : correct_path<typename element_at<T>::type>(begin, path);
+    return path.empty() && is_recursive_container<T> ? begin
+                                                     : correct_path<typename element_at<T>::type, End>(begin, path);
   } else if constexpr (N::kind == node_kind::map) {
-    return path.empty() ? begin : correct_path<typename element_at<T>::type>(begin / key, rest);
+    return path.empty() ? begin : correct_path<typename element_at<T>::type, End>(begin / key, rest);
   } else {
     if (path.empty() && is_recursive_container<T>) return begin;
     std::size_t limit = static_cast<std::size_t>(-1);
     if constexpr (N::kind == node_kind::array) limit = N::extent;
-    return correct_path<typename element_at<T>::type>(begin / (index_in(key, limit) < limit ? key : "0"), rest);
+    return correct_path<typename element_at<T>::type, End>(begin / (index_in(key, limit) < limit ? key : "0"), rest);
   }
 }
 
-template <class T, fixed_string Text> consteval auto nearest_path() {
-  return as_fixed_string([] { return correct_path<T>(path_text{}, Text.view()); });
+template <class T, fixed_string Text, path_end End = path_end::leaf> consteval auto nearest_path() {
+  return as_fixed_string([] { return correct_path<T, End>(path_text{}, Text.view()); });
 }
 
 // A name for the compiler to print, as in `did_you_mean<"layers.0.weight">`.

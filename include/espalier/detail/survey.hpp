@@ -6,7 +6,23 @@
 #include <espalier/encode.hpp>
 #include <espalier/node.hpp>
 
+namespace espalier {
+
+template <class T, class U> class leaf_array;
+
+}  // namespace espalier
+
 namespace espalier::detail {
+
+template <class T> struct leaf_array_parts {
+  static constexpr bool is_leaf_array = false;
+};
+template <class T, class U> struct leaf_array_parts<leaf_array<T, U>> {
+  static constexpr bool is_leaf_array = true;
+  using tree = T;
+  using leaf = U;
+};
+template <class T> inline constexpr bool is_leaf_array = leaf_array_parts<std::remove_cvref_t<T>>::is_leaf_array;
 
 // Stands for a leaf_array among the rest trees: at every node it is passed on as it is, at a leaf it gives its next
 // value.
@@ -258,6 +274,14 @@ template <class Where> struct unsupported_type {
       "or enums, are never nodes by themselves");
 };
 
+template <class Where> struct leaf_array_is_no_tree {
+  static_assert(
+      always_false<Where>,
+      "espalier: this operation does not take a leaf_array (its type is named beside this message). tree_map, "
+      "tree_visit and what is made of them do; otherwise make it a tree, array.structure().unflatten(array), if its "
+      "values are what the tree's leaves are, or go through its values, which are a range");
+};
+
 template <class Where> struct aux_cannot_be_encoded {
   static_assert(
       always_false<Where>,
@@ -287,7 +311,9 @@ template <class Stops, class First, class... Rest> consteval bool require_trees_
       constexpr auto path =
           fault_path_string<exactly<faulty>::template accepts, types<First, Rest...>, typename found::leaves>();
       using where = at_path<path, BadFirst, BadRest...>;
-      if constexpr (fault_here<BadFirst, BadRest...>() == fault::unsupported) {
+      if constexpr ((is_leaf_array<BadFirst> || ... || is_leaf_array<BadRest>)) {
+        return sizeof(leaf_array_is_no_tree<where>) == 0;
+      } else if constexpr (fault_here<BadFirst, BadRest...>() == fault::unsupported) {
         return sizeof(unsupported_type<where>) == 0;
       } else if constexpr (fault_here<BadFirst, BadRest...>() == fault::aux) {
         return sizeof(aux_cannot_be_encoded<where>) == 0;
