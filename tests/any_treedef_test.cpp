@@ -263,7 +263,8 @@ TEST(any_treedef, every_difference_is_named_by_path) {
 
 TEST(any_treedef, types_of_what_is_not_there_count) {
   EXPECT_EQ(structure_differences(structure(std::vector<double>()), structure(std::vector<point>())),
-            (std::vector<mismatch>{{"", "types of the same structure", "others, under the same nodes"}}));
+            (std::vector<mismatch>{{"", "the same types of what is not there",
+                                    "others: of the elements of an empty container, say, or another pytree_name"}}));
 }
 
 // --- As a value. ---

@@ -1,7 +1,10 @@
 // Values as people read them.
 
 #include <espalier/describe.hpp>
+#include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +46,21 @@ TEST(describe, floats_in_the_fewest_digits_that_read_back) {
 TEST(describe, texts_in_quotes) {
   EXPECT_EQ(describe_value(std::string("text")), "'text'");
   EXPECT_EQ(describe_value("text"), "'text'");
+}
+
+TEST(describe, texts_are_escaped_as_key_paths_are) {
+  // Python's repr.
+  EXPECT_EQ(describe_value("x', .b: 'y"), "\"x', .b: 'y\"");
+  EXPECT_EQ(describe_value("two\nlines"), "'two\\nlines'");
+}
+
+TEST(describe, what_optionals_variants_and_ranges_hold) {
+  EXPECT_EQ(describe_value(std::optional(3)), "3");
+  EXPECT_EQ(describe_value(std::optional<int>()), "None");
+  EXPECT_EQ(describe_value(std::variant<int, std::string>("a")), "'a'");
+  EXPECT_EQ(describe_value(std::vector{0.5, 2.0}), "[0.5, 2]");
+  EXPECT_EQ(describe_value(std::vector<std::optional<int>>{1, {}}), "[1, None]");
+  EXPECT_EQ(describe_value(std::vector<int>(9)), "[0, 0, 0, 0, 0, 0, 0, 0, …]");
 }
 
 TEST(describe, enums_by_number) { EXPECT_EQ(describe_value(color::green), "1"); }

@@ -1,6 +1,6 @@
-// A structure as a value whose type does not name the tree's: what jax's PyTreeDef is. Structures of any trees in one
-// container, compared with each other and with a treedef<T>, taken apart, composed, or kept in a file
-// (treedef_json.hpp).
+// A structure as a value whose type does not name the tree's: what jax's PyTreeDef is, but that making a tree of leaves
+// again takes the tree's type (treedef<T>::unflatten). Structures of any trees in one container, compared with each
+// other and with a treedef<T>, taken apart, composed, or kept in a file (treedef_json.hpp).
 //
 //   espalier::any_treedef stored = espalier::tree_structure(model);
 //   stored == espalier::tree_structure(other_model)       stored.child(0).to_string() == "[*, *]"
@@ -47,6 +47,14 @@ struct node_type {
   bool has_string_keys = false;  // a map
   bool recursive = false;        // a container whose elements contain it again
   std::vector<field> fields = {};
+  std::vector<std::size_t> children = {};  // of a product: which of the fields are no aux data
+
+  void find_children() {
+    children.clear();
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (!fields[i].is_aux) children.push_back(i);
+    }
+  }
 };
 
 // An aux value, or the key of a map: its encoding, which counts, and how it is printed.
@@ -78,12 +86,16 @@ struct structure_data {
 
 // The type of child i of a node.
 inline std::size_t child_type(const node_type& type, std::size_t held, std::size_t i) {
-  if (type.kind == node_kind::variant) return type.fields[held].type;
-  if (type.kind == node_kind::tuple || type.kind == node_kind::custom) return type.fields[i].type;
-  if (type.kind != node_kind::record) return type.fields[0].type;
-  const auto child = std::find_if(type.fields.begin(), type.fields.end(),
-                                  [&i](const node_type::field& field) { return !field.is_aux && i-- == 0; });
-  return child->type;
+  switch (type.kind) {
+    case node_kind::variant:
+      return type.fields[held].type;
+    case node_kind::record:
+    case node_kind::tuple:
+    case node_kind::custom:
+      return type.fields[type.children[i]].type;
+    default:
+      return type.fields[0].type;
+  }
 }
 
 // The key of child i of a node; refers to the structure's text.
@@ -91,10 +103,8 @@ inline key_entry child_key(const node_type& type, const structure_node& node, st
   switch (type.kind) {
     case node_kind::record:
     case node_kind::custom: {
-      const auto child =
-          std::find_if(type.fields.begin(), type.fields.end(),
-                       [n = i](const node_type::field& field) mutable { return !field.is_aux && n-- == 0; });
-      if (child->which == key_entry::kind::attribute) return {key_entry::kind::attribute, child->name};
+      const node_type::field& child = type.fields[type.children[i]];
+      if (child.which == key_entry::kind::attribute) return {key_entry::kind::attribute, child.name};
       break;
     }
     case node_kind::map:
@@ -241,6 +251,7 @@ class type_table {
       type.recursive = is_recursive_container<T>;
       type.fields.push_back({.type = add<typename element_at<T>::type>()});
     }
+    type.find_children();
     types_[at] = std::move(type);
     return at;
   }
@@ -643,7 +654,9 @@ class node_comparison {
 inline std::vector<mismatch> structure_differences(const any_treedef& expected, const any_treedef& found) {
   if (expected == found) return {};
   std::vector<mismatch> differences = detail::node_comparison(expected.data(), found.data()).run();
-  if (differences.empty()) differences.push_back({"", "types of the same structure", "others, under the same nodes"});
+  if (differences.empty())
+    differences.push_back({"", "the same types of what is not there",
+                           "others: of the elements of an empty container, say, or another pytree_name"});
   return differences;
 }
 

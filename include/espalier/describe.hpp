@@ -1,10 +1,11 @@
-// Values as people read them, in error messages, treedefs and summaries: 3, 0.5, true, 'text'.
+// Values as people read them, in error messages, treedefs and summaries: 3, 0.5, true, 'text', [1, 2], None.
 #pragma once
 
 #include <array>
 #include <charconv>
 #include <concepts>
 #include <espalier/aux.hpp>
+#include <espalier/detail/quoted.hpp>
 #include <espalier/detail/types.hpp>
 #include <ostream>
 #include <sstream>
@@ -17,8 +18,8 @@ namespace espalier {
 // How a value of an engine's or a user's type is described: specialise with `static std::string describe(const T&)`.
 template <class T> struct value_description;
 
-// A short text for a value. Floats print the shortest digits that read back the same. Types that nothing can print give
-// "…".
+// A short text for a value. Floats print the shortest digits that read back the same; strings as key paths print them;
+// an optional or a variant what it holds; a range its first 8 elements. Types that nothing can print give "…".
 template <class T> std::string describe_value(const T& value) {
   if constexpr (requires { value_description<T>::describe(value); }) {
     return value_description<T>::describe(value);
@@ -29,7 +30,9 @@ template <class T> std::string describe_value(const T& value) {
   } else if constexpr (detail::is_one_of<T, char, signed char, unsigned char>) {
     return std::to_string(static_cast<int>(value));
   } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-    return "'" + std::string(std::string_view(value)) + "'";
+    std::string text;
+    detail::print_quoted(text, value);
+    return text;
   } else if constexpr (std::is_same_v<T, long double>) {
     return std::to_string(value);
   } else if constexpr (detail::is_one_of<T, wchar_t, char8_t, char16_t, char32_t>) {
@@ -47,6 +50,22 @@ template <class T> std::string describe_value(const T& value) {
     std::ostringstream out;
     out << value;
     return out.str();
+  } else if constexpr (requires { value.index(), value.valueless_by_exception(); }) {
+    return visit([](const auto& held) { return describe_value(held); }, value);  // std::visit, found by its argument
+  } else if constexpr (requires { value.has_value() ? *value : *value; }) {
+    return value ? describe_value(*value) : "None";
+  } else if constexpr (requires { value.begin() != value.end(); }) {
+    std::string text;
+    std::size_t n = 0;
+    for (const auto& element : value) {
+      text += n == 0 ? "" : ", ";
+      if (n++ == 8) {
+        text += "…";
+        break;
+      }
+      text += describe_value(element);
+    }
+    return "[" + text + "]";
   } else {
     return "…";
   }

@@ -40,7 +40,7 @@ struct structure_error : error {
   std::vector<mismatch> differences;
 };
 
-// A wrong number of leaves, or a leaf of the wrong type, for a treedef.
+// A wrong number of leaves, or a leaf of the wrong type, for a structure; no leaf, where one is needed.
 struct leaf_error : error {
   using error::error;
 };
@@ -50,7 +50,7 @@ struct depth_error : error {
   using error::error;
 };
 
-// A key path that does not lead to a leaf.
+// Text that is no key path, or a key path that leads to nothing of the tree.
 struct path_error : error {
   using error::error;
 };

@@ -2,7 +2,7 @@
 // both: a deep dict.update.
 //
 //   Settings both = espalier::tree_merge(from_file, from_command_line);                       // no leaf in both
-//   Settings all = espalier::tree_merge(defaults, overrides, [](auto&, auto& last) { return last; });
+//   Settings all = espalier::tree_merge(defaults, overrides, [](const auto&, const auto& last) { return last; });
 #pragma once
 
 #include <algorithm>
@@ -162,7 +162,7 @@ std::remove_cvref_t<A> merge_trees(A&& a, B&& b, Merge&& merge) {
   find_clashes<LeavesClash>(clashes, path_view{}, std::as_const(a), std::as_const(b));
   if (!clashes.empty()) {
     throw structure_error("espalier: tree_merge: these parts are in both trees" +
-                              std::string(LeavesClash ? "; give a function that merges two leaves:" : " and differ:"),
+                              std::string(LeavesClash ? " (leaves can be merged by a function):" : " and differ:"),
                           std::move(clashes));
   }
   return merger<A, B, std::remove_reference_t<Merge>>{merge}.both(a, b);
@@ -174,6 +174,22 @@ template <class A, class B> consteval bool require_one_type() {
       "espalier: tree_merge: the trees have different types; merge trees of one type, in which what a tree may "
       "lack is an optional, a map or a vector");
   return require_trees<std::remove_cvref_t<A>>();
+}
+
+template <class Where> struct function_cannot_merge_leaves {
+  static_assert(always_false<Where>,
+                "espalier: tree_merge: the function cannot take two leaves of this type (it is named beside this "
+                "message), or does not give one back. Let it take every type of leaf, by const reference or by value");
+};
+template <class A, class B, class Merge, class L> consteval bool require_merge_of() {
+  constexpr bool merges = requires(Merge& merge, forwarded_leaf<A, L> a, forwarded_leaf<B, L> b) {
+    static_cast<L>(merge(static_cast<decltype(a)>(a), static_cast<decltype(b)>(b)));
+  };
+  if constexpr (!merges) return sizeof(function_cannot_merge_leaves<types<L, Merge>>) == 0;
+  return true;
+}
+template <class A, class B, class Merge, class... L> consteval bool require_merge(types<L...>) {
+  return (require_merge_of<A, B, Merge, L>() && ...);
 }
 
 // Whether trees of this type always have leaves at the same places.
@@ -195,6 +211,8 @@ template <class T> consteval bool always_clashes() {
 // moved.
 template <class A, class B, class Merge> std::remove_cvref_t<A> tree_merge(A&& a, B&& b, Merge&& merge) {
   static_assert(detail::require_one_type<A, B>());
+  static_assert(
+      detail::require_merge<A, B, std::remove_reference_t<Merge>>(detail::leaf_types<std::remove_cvref_t<A>>{}));
   return detail::merge_trees<false>(std::forward<A>(a), std::forward<B>(b), merge);
 }
 

@@ -9,8 +9,19 @@
 
 namespace espalier {
 
-// An engine's arrays are declared by a specialisation: `using engine = …` (espalier/engine.hpp), and of an array
-// `static bool differentiable(const Array&)`, `close(a, b)` (equal up to rounding), `elements` (how many numbers), `bytes`.
+// An engine's arrays are declared by a specialisation, of static members:
+//
+//   using engine = …;                              espalier/engine.hpp
+//   bool differentiable(a)                          whether gradients reach it: its dtype is floating-point or complex
+//   bool close(a, b)                                equal up to the rounding that reordering causes
+//   bool allclose(a, b, rtol, atol, equal_nan)      as numpy.allclose                                  (tree_allclose)
+//   std::size_t elements(a), bytes(a)               how many numbers, and how much memory              (tree_summary)
+//   Array scalar(double)                            a 0-dimensional array                    (tree_dot, tree_norm)
+//   Array dot(a, b), sum_of_squares(a)              scalars; of complex numbers a's conjugate          (the same)
+//   Array zeros_like(a)                             of a's shape and dtype                          (tree_zeros_like)
+//   Array cast<To>(a)                               to To's dtype, if it is floating-point              (tree_cast)
+//
+// An operation needs those beside which it is named, the others all of the first four lines.
 template <class Leaf> struct array_traits;
 
 // A leaf that is an array of an engine.

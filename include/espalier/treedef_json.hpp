@@ -278,7 +278,7 @@ class treedef_reader {
  public:
   treedef_reader(std::string_view text, std::size_t max_nodes) : json_(text), max_nodes_(max_nodes) {}
 
-  // The structure, and where in the text its hash stands.
+  // The structure.
   structure_data read() {
     std::size_t members = 0;
     json_.object([&](const std::string& name, std::size_t at) {
@@ -307,9 +307,8 @@ class treedef_reader {
     json_.end();
     if (members != 5) json_.fail("expected the members format, version, hash, types and nodes", 0);
     check_types();
-    structure_data result = build();
     check_types_size();
-    return result;
+    return build();
   }
 
   void check_hash(std::uint64_t hash) const {
@@ -498,6 +497,7 @@ class treedef_reader {
                  type_positions_[static_cast<std::size_t>(endless - finished.begin())]);
     }
     for (std::size_t i = 0; i < types_.size(); ++i) {
+      types_[i].find_children();
       types_[i].recursive = has_elements(types_[i].kind) && type_reaches(types_, i, i);
     }
   }

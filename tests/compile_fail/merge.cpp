@@ -22,6 +22,9 @@ void use() {
 #ifdef CASE_leaves_always_clash
   (void)tree_merge(point{}, point{});
 #endif
+#ifdef CASE_function_of_mutable_leaves
+  (void)tree_merge(settings{}, settings{}, [](auto&, auto& b) { return b; });
+#endif
 #ifdef CASE_different_types
   (void)tree_merge(settings{}, other_settings{}, last);
 #endif
