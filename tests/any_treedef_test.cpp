@@ -9,12 +9,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "corpus.hpp"
+#include "messages.hpp"
 
 namespace {
 
@@ -253,18 +256,71 @@ TEST(any_treedef, every_difference_is_named_by_path) {
   const new_layer after{{1, 2}, {}, {{"01", 1}, {"it's", 2}}, 3, {}};
   EXPECT_EQ(structure_differences(structure(before), structure(after)),
             (std::vector<mismatch>{{".step", "aux 3", "aux 3 of another type"},
-                                   {".rate", "a leaf", "nothing"},
-                                   {".range", "nothing", "a tuple of 2"},
+                                   {".rate", "a leaf", "no such child"},
+                                   {".range", "no such child", "a tuple of 2"},
                                    {".weight", "a sequence of 2", "an array of 2"},
                                    {".bias", "a value", "None"},
-                                   {".named['1']", "a leaf", "nothing"},
-                                   {".named[\"it's\"]", "nothing", "a leaf"}}));
+                                   {".named['1']", "this key", "no such key"},
+                                   {".named[\"it's\"]", "no such key", "this key"}}));
 }
 
-TEST(any_treedef, types_of_what_is_not_there_count) {
-  EXPECT_EQ(structure_differences(structure(std::vector<double>()), structure(std::vector<point>())),
-            (std::vector<mismatch>{{"", "the same types of what is not there",
-                                    "others: of the elements of an empty container, say, or another pytree_name"}}));
+// The differences that tree_map reports of two trees of one type.
+template <class T> std::vector<mismatch> mapped_differences(const T& a, const T& b) {
+  return mismatches_of([&] { (void)tree_map([](double x, double y) { return x + y; }, a, b); });
+}
+
+TEST(any_treedef, differences_are_told_in_the_words_of_tree_map) {
+  const std::map<std::string, double> keys{{"a", 1}, {"b", 2}};
+  const std::map<std::string, double> others{{"b", 1}, {"c", 2}};
+  EXPECT_EQ(structure_differences(structure(keys), structure(others)), mapped_differences(keys, others));
+  const std::vector<std::vector<double>> lists{{1, 2}, {3}};
+  const std::vector<std::vector<double>> longer{{1}, {3}, {4}};
+  EXPECT_EQ(structure_differences(structure(lists), structure(longer)), mapped_differences(lists, longer));
+  const std::optional<double> none;
+  const std::optional<double> some = 1;
+  EXPECT_EQ(structure_differences(structure(none), structure(some)), mapped_differences(none, some));
+  const std::variant<double, point> first = 1.0;
+  const std::variant<double, point> second = point{};
+  EXPECT_EQ(structure_differences(structure(first), structure(second)), mapped_differences(first, second));
+}
+
+TEST(any_treedef, the_type_of_elements_that_are_not_there_counts) {
+  struct holder {
+    std::vector<double> list;
+    std::map<std::string, point> map;
+    std::optional<point> value;
+  };
+  struct other_holder {
+    std::vector<point> list;
+    std::map<int, point> map;
+    std::optional<std::vector<double>> value;
+  };
+  EXPECT_EQ(structure_differences(structure(holder{}), structure(other_holder{})),
+            (std::vector<mismatch>{{".list", "an empty sequence of leaves", "an empty sequence of structs"},
+                                   {".map", "an empty map of structs", "an empty map of structs of another type"},
+                                   {".value", "an empty optional of structs", "an empty optional of containers"}}));
+  EXPECT_EQ(
+      structure_differences(structure(std::vector<corpus::over<double>>()), structure(std::vector<point>())),
+      (std::vector<mismatch>{{"", "an empty sequence of structs", "an empty sequence of structs of another type"}}));
+}
+
+struct renamed {
+  double x, y;
+};
+struct reordered {
+  double y, x;
+};
+}  // namespace
+template <> inline constexpr std::string_view espalier::pytree_name<renamed> = "renamed";
+namespace {
+
+TEST(any_treedef, names_and_the_order_of_fields_count) {
+  EXPECT_EQ(structure_differences(structure(point{}), structure(renamed{})),
+            (std::vector<mismatch>{{"", "no pytree_name", "the pytree_name 'renamed'"}}));
+  EXPECT_EQ(structure_differences(structure(std::vector<point>(1)), structure(std::vector<reordered>(1))),
+            (std::vector<mismatch>{
+                {"", "the same types",
+                 "types that differ in the order of their fields or keys, or in what no node here shows"}}));
 }
 
 // --- As a value. ---

@@ -1,5 +1,6 @@
 // Values as people read them.
 
+#include <array>
 #include <espalier/describe.hpp>
 #include <optional>
 #include <string>
@@ -54,13 +55,22 @@ TEST(describe, texts_are_escaped_as_key_paths_are) {
   EXPECT_EQ(describe_value("two\nlines"), "'two\\nlines'");
 }
 
+TEST(describe, bytes_above_127_stand_for_themselves_and_others_that_do_not_print_are_escaped) {
+  EXPECT_EQ(describe_value("\x01\t\\ü"), "'\\x01\\t\\\\ü'");
+}
+
 TEST(describe, what_optionals_variants_and_ranges_hold) {
   EXPECT_EQ(describe_value(std::optional(3)), "3");
   EXPECT_EQ(describe_value(std::optional<int>()), "None");
   EXPECT_EQ(describe_value(std::variant<int, std::string>("a")), "'a'");
   EXPECT_EQ(describe_value(std::vector{0.5, 2.0}), "[0.5, 2]");
   EXPECT_EQ(describe_value(std::vector<std::optional<int>>{1, {}}), "[1, None]");
+  EXPECT_EQ(describe_value(std::array{true, false}), "[true, false]");
+  EXPECT_EQ(describe_value(std::vector<std::vector<std::string>>{{"a"}, {}}), "[['a'], []]");
+  EXPECT_EQ(describe_value(std::vector<int>(8)), "[0, 0, 0, 0, 0, 0, 0, 0]");
   EXPECT_EQ(describe_value(std::vector<int>(9)), "[0, 0, 0, 0, 0, 0, 0, 0, …]");
+  EXPECT_EQ(describe_value(std::vector<bool>{true, false}), "[true, false]");
+  EXPECT_EQ(describe_value(std::optional<silent>(silent())), "…");
 }
 
 TEST(describe, enums_by_number) { EXPECT_EQ(describe_value(color::green), "1"); }

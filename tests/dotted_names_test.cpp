@@ -1,8 +1,11 @@
 // Leaves by dotted name: the names of mlx.utils.tree_flatten, and a tree from them with every difference. CASES 24.
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <espalier/dotted_names.hpp>
 #include <espalier/equal.hpp>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -84,6 +87,71 @@ TEST(dotted_names, a_leaf_of_another_type_is_reported_by_name) {
   EXPECT_EQ(mismatches_of([&] { (void)tree_unflatten_names(treedef<tree>(), named); }),
             (std::vector<mismatch>{{"0", "a leaf of the structure's type", "a leaf of another type"},
                                    {"1", "a leaf of the structure's type", "a leaf of another type"}}));
+}
+
+// --- Leaves of another type: C++'s conversions, where nothing is cut off. ---
+
+TEST(dotted_names, numbers_are_converted_where_the_leaf_can_hold_them) {
+  struct numbers {
+    int n;
+    float x;
+    bool on;
+    std::uint8_t byte;
+    bool operator==(const numbers&) const = default;
+  };
+  const auto def = treedef<numbers>();
+  EXPECT_EQ(tree_unflatten_names(def, std::map<std::string, double>{{"n", -2}, {"x", 0.1}, {"on", 1}, {"byte", 255}}),
+            (numbers{-2, 0.1f, true, 255}));
+  EXPECT_EQ(tree_unflatten_names(def, std::map<std::string, long>{{"n", -2}, {"x", 1}, {"on", 0}, {"byte", 7}}),
+            (numbers{-2, 1.0f, false, 7}));
+  // Infinity and NaN are floating-point numbers of every type.
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(tree_unflatten_names(treedef<float>(), std::map<std::string, double>{{"", -infinity}}), -infinity);
+  EXPECT_TRUE(std::isnan(tree_unflatten_names(treedef<float>(), std::map<std::string, double>{{"", std::nan("")}})));
+}
+
+TEST(dotted_names, a_number_that_does_not_survive_the_conversion_is_reported_by_name) {
+  struct numbers {
+    int n;
+    std::uint8_t byte;
+    bool on;
+    float x;
+  };
+  EXPECT_EQ(mismatches_of([] {
+              const std::map<std::string, double> named{{"n", 2.7}, {"byte", 256}, {"on", 2}, {"x", 1e39}};
+              (void)tree_unflatten_names(treedef<numbers>(), named);
+            }),
+            (std::vector<mismatch>{{"n", "a whole number from -2147483648 to 2147483647", "2.7"},
+                                   {"byte", "a whole number from 0 to 255", "256"},
+                                   {"on", "a whole number from 0 to 1", "2"},
+                                   {"x", "a number no larger than 3.4028235e+38", "1e+39"}}));
+  EXPECT_EQ(mismatches_of([] {
+              const std::map<std::string, long> named{{"n", 1L << 31}, {"byte", -1}, {"on", -1}, {"x", 0}};
+              (void)tree_unflatten_names(treedef<numbers>(), named);
+            }).size(),
+            3u);
+}
+
+template <class Leaf, class Given> bool survives(Given given) {
+  try {
+    (void)tree_unflatten_names(treedef<Leaf>(), std::map<std::string, Given>{{"", given}});
+    return true;
+  } catch (const structure_error&) {
+    return false;
+  }
+}
+TEST(dotted_names, the_largest_integers_are_told_from_one_more) {
+  const double two_to_63 = 0x1p63;
+  EXPECT_TRUE(survives<std::int64_t>(-two_to_63));
+  EXPECT_TRUE(survives<std::int64_t>(std::nextafter(two_to_63, 0)));
+  EXPECT_FALSE(survives<std::int64_t>(two_to_63));
+  EXPECT_TRUE(survives<std::uint64_t>(two_to_63));
+  EXPECT_FALSE(survives<std::uint64_t>(2 * two_to_63));
+  EXPECT_FALSE(survives<std::uint64_t>(-1.0));
+  EXPECT_FALSE(survives<std::uint64_t>(std::int64_t(-1)));
+  EXPECT_FALSE(survives<std::int64_t>(~std::uint64_t(0)));
+  EXPECT_FALSE(survives<int>(std::nan("")));
+  EXPECT_FALSE(survives<int>(std::numeric_limits<float>::infinity()));
 }
 
 // --- CASES 24. mlx.utils keeps "1" and "01" too; of two leaves of one name its tree_unflatten never returns. ---

@@ -111,6 +111,23 @@ TEST(merge, reports_every_leaf_that_both_have_if_there_is_no_function) {
                                    {".b['y']", "a leaf in one of the trees", "one in both"}}));
 }
 
+TEST(merge, the_function_of_the_header_s_example_takes_temporaries) {
+  const auto overrides = [](const auto&, const auto& second) { return second; };
+  EXPECT_EQ(tree_merge(settings{1, {{"x", 2}}, {}}, settings{4, {{"x", 5}}, {}}, overrides),
+            (settings{4, {{"x", 5}}, {}}));
+}
+
+TEST(merge, a_function_is_proposed_for_leaves_alone) {
+  struct tree {
+    int leaf;
+    corpus::cache cache;
+  };
+  const std::optional<tree> a{{1, {1, 3, std::string("nhwc")}}};
+  const std::optional<tree> b{{2, {1, 4, std::string("nhwc")}}};
+  EXPECT_EQ(mismatches_of([&] { (void)tree_merge(a, b); }).size(), 3u);
+  EXPECT_TRUE(contains(message_of([&] { (void)tree_merge(a, b); }), "leaves, but nothing else, can be merged by a"));
+}
+
 TEST(merge, reports_what_no_function_can_merge) {
   struct tree {
     std::variant<int, std::vector<int>> held;

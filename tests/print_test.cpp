@@ -1,7 +1,12 @@
 // tree_print.
 
 #include <espalier/flatten.hpp>
+#include <espalier/partition.hpp>
 #include <espalier/print.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "corpus.hpp"
 #include "small_array.hpp"
@@ -53,6 +58,35 @@ TEST(print, keys_tuples_aux_data_and_text) {
   EXPECT_EQ(tree_print(std::map<std::string, int>{{"a b", 1}}), "{'a b': 1}");
   EXPECT_EQ(tree_print(corpus::cache{1.5, 3, std::string("nhwc")}), "{.keys: 1.5, .step=3, .layout='nhwc'}");
   EXPECT_EQ(tree_print(corpus::quantized{{1, 2}, 0.5, 4}), "(.packed: [1, 2], .scale: 0.5, aux=4)");
+}
+
+TEST(print, text_cannot_be_taken_for_the_tree_around_it) {
+  struct texts {
+    std::string a, b;
+  };
+  EXPECT_EQ(tree_print(texts{"x', .b: 'y", ""}), "{.a: \"x', .b: 'y\", .b: ''}");
+  EXPECT_EQ(tree_print(std::vector<std::string>{"two\nlines"}), "['two\\nlines']");
+}
+
+struct odd {
+  espalier::aux<std::optional<int>> limit;
+  espalier::aux<std::vector<int>> shape;
+};
+TEST(print, aux_data_that_is_an_optional_or_a_range_is_shown) {
+  EXPECT_EQ(tree_print(odd{std::optional<int>(), std::vector{2, 3}}), "{.limit=None, .shape=[2, 3]}");
+  EXPECT_EQ(tree_structure(odd{std::optional(4), std::vector<int>()}).to_string(), "{.limit=4, .shape=[]}");
+}
+
+TEST(print, a_partition_is_shown_with_none_where_the_other_part_has_the_leaf) {
+  struct settings {
+    double rate;
+    int steps;
+    std::string name;
+  };
+  const auto [selected, rest] = tree_partition(settings{0.5, 3, "it's"}, of_type<double>);
+  std::ostringstream out;
+  out << selected << rest;
+  EXPECT_EQ(out.str(), "{.rate: 0.5, .steps: None, .name: None}{.rate: None, .steps: 3, .name: \"it's\"}");
 }
 
 TEST(print, empty_trees_and_bare_leaves) {

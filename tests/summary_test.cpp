@@ -1,6 +1,9 @@
 // tree_summary: a row for each leaf, and the totals.
 
+#include <algorithm>
 #include <espalier/summary.hpp>
+#include <string>
+#include <vector>
 
 #include "corpus.hpp"
 
@@ -24,6 +27,12 @@ TEST(summary, leaves_that_are_no_parameters_count_none_but_have_bytes) {
             "[0]    true               0      1\n"
             "[1]    2                  1      4\n"
             "total  2 leaves           1      5\n");
+}
+
+TEST(summary, a_leaf_with_a_newline_keeps_its_row) {
+  const std::string table = tree_summary(std::vector<std::string>{"a\nb"});
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3) << table;
+  EXPECT_NE(table.find("[0]    'a\\nb'  "), std::string::npos) << table;
 }
 
 TEST(summary, numbers_are_grouped_by_thousands) {

@@ -11,7 +11,7 @@ import pathlib
 import statistics
 import tempfile
 
-from build_time import compile_seconds
+from build_time import compile_cost, compiler_command, compiler_options
 
 HEAD = """#include <espalier/mlx/engine.hpp>
 #include <mlx/ops.h>
@@ -33,14 +33,9 @@ mx::array step_{i}(state_{i}& s, const batch& b) {{
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--compiler", default="c++")
-    parser.add_argument("-I", dest="include", action="append", default=[], metavar="DIR")
-    parser.add_argument("--isystem", default="", metavar="DIR:DIR")
-    parser.add_argument("--runs", type=int, default=3)
+    compiler_options(parser)
     options = parser.parse_args()
 
-    flags = ["-std=c++20", "-w"] + [f"-I{folder}" for folder in options.include]
-    flags += [word for folder in options.isystem.split(":") if folder for word in ("-isystem", folder)]
     print(f"\nTime to compile one more compiled function with {options.compiler}, median of {options.runs}:")
     headlines = []
     with tempfile.TemporaryDirectory() as folder:
@@ -52,8 +47,8 @@ def main():
             times = {count: [] for count in files}
             for _ in range(options.runs):
                 for count, file in files.items():
-                    command = [options.compiler, *flags, level, "-c", str(file), "-o", str(file.with_suffix(".o"))]
-                    times[count].append(compile_seconds(command))
+                    command = [*compiler_command(options), level, "-c", str(file), "-o", str(file.with_suffix(".o"))]
+                    times[count].append(compile_cost(command)[0])
             one, four = statistics.median(times[1]), statistics.median(times[4])
             print(f"  {level}: {(four - one) / 3:.2f} s  (a file with one: {one:.2f} s, with four: {four:.2f} s)")
             headlines.append(f"build_time/one_more_compiled_function/{level[1:]} seconds {(four - one) / 3:.2f}")

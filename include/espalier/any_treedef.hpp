@@ -11,12 +11,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <espalier/describe.hpp>
+#include <espalier/detail/match.hpp>
 #include <espalier/detail/walk.hpp>
 #include <espalier/encode.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/path.hpp>
 #include <espalier/structure.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -28,6 +30,11 @@
 namespace espalier {
 
 namespace detail {
+
+// A container: all its children are of one type.
+inline bool has_elements(node_kind kind) {
+  return kind == node_kind::array || kind == node_kind::sequence || kind == node_kind::map || kind == node_kind::maybe;
+}
 
 // What the type of a node knows, as data. A type is its index among those of a structure, so types may be recursive;
 // two types that look alike stay two, as in the encoding.
@@ -548,6 +555,31 @@ inline std::string describe_node(const structure_data& data, std::size_t i) {
   }
 }
 
+// What a container without elements is.
+inline std::string describe_empty(const structure_data& data, const node_type& type) {
+  const auto elements = [&] {
+    switch ((*data.types)[type.fields[0].type].kind) {
+      case node_kind::leaf:
+        return "leaves";
+      case node_kind::record:
+        return "structs";
+      case node_kind::tuple:
+        return "tuples";
+      case node_kind::custom:
+        return "registered nodes";
+      case node_kind::variant:
+        return "variants";
+      default:
+        return "containers";
+    }
+  };
+  const char* const container = type.kind == node_kind::sequence ? "sequence"
+                                : type.kind == node_kind::map    ? "map"
+                                : type.kind == node_kind::array  ? "array"
+                                                                 : "optional";
+  return std::string("an empty ") + container + " of " + elements();
+}
+
 // Compares two nodes, and collects the pairs of children that both have.
 class node_comparison {
  public:
@@ -580,12 +612,19 @@ class node_comparison {
       report(here.path, describe_node(expected_, here.expected), describe_node(found_, here.found));
       return;
     }
+    const std::size_t before = differences_.size();
     if (s.kind != node_kind::map) compare_aux(here.path, s, t, x, y);
+    const bool keyed = s.kind == node_kind::record || s.kind == node_kind::custom || s.kind == node_kind::map;
+    if (!keyed && x.arity != y.arity) report(here.path, count_text(x.arity, "element"), count_text(y.arity, "element"));
     const auto key_after = [&](const node_type& type, const structure_node& node, std::size_t i) {
       key_path path = here.path;
       path.push_back(child_key(type, node, i));
       return path;
     };
+    const auto what = [&](const structure_data& data, std::size_t at) {
+      return s.kind == node_kind::map ? "this key" : describe_node(data, at);
+    };
+    const char* const none = s.kind == node_kind::map ? "no such key" : "no such child";
     std::unordered_map<std::string, std::size_t> rest;  // the children of the second, by key
     for (std::size_t i = 0, at = here.found + 1; i < y.arity; ++i, at += found_.nodes[at].num_nodes) {
       rest.emplace(key_after(t, y, i).to_string(), at);
@@ -593,17 +632,46 @@ class node_comparison {
     for (std::size_t i = 0, at = here.expected + 1; i < x.arity; ++i, at += expected_.nodes[at].num_nodes) {
       key_path path = key_after(s, x, i);
       const auto other = rest.find(path.to_string());
-      if (other == rest.end()) {
-        report(path, describe_node(expected_, at), "nothing");
-      } else {
+      if (other != rest.end()) {
         common.push_back({at, other->second, std::move(path)});
         rest.erase(other);
+      } else if (keyed) {
+        report(path, what(expected_, at), none);
       }
     }
-    for (std::size_t i = 0, at = here.found + 1; i < y.arity; ++i, at += found_.nodes[at].num_nodes) {
+    for (std::size_t i = 0, at = here.found + 1; keyed && i < y.arity; ++i, at += found_.nodes[at].num_nodes) {
       const key_path path = key_after(t, y, i);
-      if (rest.contains(path.to_string())) report(path, "nothing", describe_node(found_, at));
+      if (rest.contains(path.to_string())) report(path, none, what(found_, at));
     }
+    if (differences_.size() == before) compare_types(here.path, here.expected, here.found);
+  }
+
+  // What types say of what is not there, and their names.
+  void compare_types(const key_path& path, std::size_t i, std::size_t j) {
+    const node_type& s = expected_.type_of(i);
+    const node_type& t = found_.type_of(j);
+    if (s.name != t.name) {
+      const auto name = [](const node_type& type) {
+        std::string text;
+        if (!type.name.empty()) print_quoted(text, type.name);
+        return text.empty() ? "no pytree_name" : "the pytree_name " + text;
+      };
+      report(path, name(s), name(t));
+    } else if (has_elements(s.kind) && expected_.nodes[i].arity == 0) {
+      const auto [known, is_new] = same_types_.try_emplace({expected_.nodes[i].type, found_.nodes[j].type});
+      if (is_new) known->second = encoding_of_type(expected_, i) == encoding_of_type(found_, j);
+      if (known->second) return;
+      const std::string expected = describe_empty(expected_, s);
+      const std::string found = describe_empty(found_, t);
+      report(path, expected, expected == found ? found + " of another type" : found);
+    }
+  }
+
+  static std::string encoding_of_type(const structure_data& data, std::size_t i) {
+    byte_sink sink;
+    std::vector<std::size_t> open;
+    encode_node_type(sink, *data.types, data.nodes[i].type, open);
+    return std::move(sink.bytes);
   }
 
   void compare_aux(const key_path& path, const node_type& s, const node_type& t, const structure_node& x,
@@ -627,12 +695,13 @@ class node_comparison {
       if (other != nullptr && other->encoding == value->encoding) continue;
       // Where they print alike, their types or bits differ.
       const bool alike = other != nullptr && other->text == value->text;
-      differences_.push_back({path.to_string() + name, "aux " + value->text,
-                              other == nullptr ? "nothing" : "aux " + other->text + (alike ? " of another type" : "")});
+      differences_.push_back(
+          {path.to_string() + name, "aux " + value->text,
+           other == nullptr ? "no such aux value" : "aux " + other->text + (alike ? " of another type" : "")});
     }
     for (const auto& [name, value] : found) {
       if (named(expected, name) == nullptr) {
-        differences_.push_back({path.to_string() + name, "nothing", "aux " + value->text});
+        differences_.push_back({path.to_string() + name, "no such aux value", "aux " + value->text});
       }
     }
   }
@@ -644,6 +713,7 @@ class node_comparison {
   const structure_data& expected_;
   const structure_data& found_;
   std::vector<mismatch> differences_;
+  std::map<std::pair<std::size_t, std::size_t>, bool> same_types_;  // that were compared
 };
 
 }  // namespace detail
@@ -654,9 +724,10 @@ class node_comparison {
 inline std::vector<mismatch> structure_differences(const any_treedef& expected, const any_treedef& found) {
   if (expected == found) return {};
   std::vector<mismatch> differences = detail::node_comparison(expected.data(), found.data()).run();
-  if (differences.empty())
-    differences.push_back({"", "the same types of what is not there",
-                           "others: of the elements of an empty container, say, or another pytree_name"});
+  if (differences.empty()) {
+    differences.push_back({"", "the same types",
+                           "types that differ in the order of their fields or keys, or in what no node here shows"});
+  }
   return differences;
 }
 

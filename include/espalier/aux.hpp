@@ -7,7 +7,8 @@
 //                                                                    espalier::fields<&KVCache::step>;
 //                                                              };
 //
-// and outside the struct: `template <> inline constexpr auto espalier::aux_fields<KVCache> = …`.
+// and outside the struct: `template <> inline constexpr auto espalier::aux_fields<KVCache> = …`; with C++26, at the field:
+// `[[=espalier::aux_field]] int step;`.
 #pragma once
 
 #include <compare>

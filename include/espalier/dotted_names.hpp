@@ -10,17 +10,21 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <espalier/describe.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/path.hpp>
 #include <espalier/structure.hpp>
+#include <limits>
 #include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace espalier {
@@ -53,6 +57,57 @@ template <class T> std::vector<std::string> leaf_names(const char* operation, co
   return names;
 }
 
+template <class A, class B> inline constexpr bool both_numbers = std::is_arithmetic_v<A> && std::is_arithmetic_v<B>;
+
+// Whether a number is one that Leaf can hold: it may be rounded to a floating-point leaf, but loses no fraction, and is
+// not too large.
+template <class Leaf, class Given> bool holds_number(Given given) {
+  if constexpr (std::is_integral_v<Given> && std::is_integral_v<Leaf>) {
+    return std::cmp_equal(+given, +static_cast<Leaf>(given));  // + makes integers of bool and of characters
+  } else if constexpr (std::is_integral_v<Given>) {
+    return true;
+  } else if constexpr (std::is_floating_point_v<Leaf>) {
+    return !std::isfinite(given) || std::abs(given) <= std::numeric_limits<Leaf>::max();
+  } else {
+    // One more than the largest integer, which need not be a floating-point number. NaN is none of these.
+    const Given end = std::ldexp(Given(1), std::numeric_limits<Leaf>::digits);
+    return given == std::trunc(given) && given < end && given >= (std::is_signed_v<Leaf> ? -end : Given(0));
+  }
+}
+
+// What a number must be for holds_number.
+template <class Leaf> std::string number_range() {
+  using limits = std::numeric_limits<Leaf>;
+  if constexpr (std::is_integral_v<Leaf>) {
+    return "a whole number from " + std::to_string(+limits::min()) + " to " + std::to_string(+limits::max());
+  } else {
+    return "a number no larger than " + describe_value(limits::max());
+  }
+}
+
+template <class Where> struct named_variant_never_fits {
+  static_assert(
+      always_false<Where>,
+      "espalier: tree_unflatten_names: the leaves given are variants without one of the tree's leaf types (both "
+      "are named beside this message); give variants of the tree's leaf types, as tree_flatten_names does");
+};
+template <class Leaf, class Given> inline constexpr bool can_hold = true;
+template <class Leaf, class... A>
+inline constexpr bool can_hold<Leaf, std::variant<A...>> =
+    is_one_of<Leaf, A...> || std::is_same_v<Leaf, std::variant<A...>>;
+template <class Given, class... Leaf> consteval bool require_named(types<Leaf...>) {
+  if constexpr (!(can_hold<Leaf, Given> && ...)) return sizeof(named_variant_never_fits<types<Given, Leaf...>>) == 0;
+  return true;
+}
+
+template <class Leaf, class Given> Leaf take_named_leaf(Given&& given) {
+  if constexpr (both_numbers<Leaf, std::remove_cvref_t<Given>>) {
+    return static_cast<Leaf>(given);
+  } else {
+    return take_leaf<Leaf>(std::forward<Given>(given));
+  }
+}
+
 }  // namespace detail
 
 // A leaf of T and its dotted name.
@@ -74,8 +129,9 @@ template <class Tree> auto tree_flatten_names(Tree&& tree) {
 }
 
 // A tree of this structure from leaves found by name: a range of pairs (a vector of named_leaf, a std::map, …) in any
-// order. Leaves of an rvalue container are moved. Throws structure_error with every name that is missing, unexpected,
-// there twice, or whose leaf has another type than the structure has there (as an alternative of a variant); `path` of a
+// order. Leaves of an rvalue container are moved. Leaves of another type are converted; numbers may be rounded to a
+// floating-point leaf. Throws structure_error with every name that is missing, unexpected, there twice, or whose leaf
+// cannot be the tree's: a variant that holds another type, a number with a fraction or out of range. `path` of a
 // mismatch is the name. Unlike mlx.utils.tree_unflatten, which makes lists and dicts up from the names alone, it needs
 // the structure: names do not say what is a list, a dict or None.
 template <class T, std::ranges::forward_range Named>
@@ -85,6 +141,7 @@ T tree_unflatten_names(const treedef<T>& structure, Named&& named) {
   for (const std::string& name : names) position.emplace(name, position.size());
 
   using value = std::remove_reference_t<decltype((std::ranges::begin(named)->second))>;
+  static_assert(detail::require_named<std::remove_const_t<value>>(detail::leaf_types<T>{}));
   std::vector<value*> leaves(names.size(), nullptr);
   std::vector<mismatch> unexpected;
   for (auto& [name, leaf] : named) {
@@ -105,22 +162,26 @@ T tree_unflatten_names(const treedef<T>& structure, Named&& named) {
       differences.push_back({names[next], "a leaf", "no such name"});
     } else if (!detail::holds_leaf<L>(*given)) {
       differences.push_back({names[next], "a leaf of the structure's type", "a leaf of another type"});
+    } else if constexpr (detail::both_numbers<L, std::remove_const_t<value>>) {
+      if (!detail::holds_number<L>(*given)) {
+        differences.push_back({names[next], detail::number_range<L>(), describe_value(*given)});
+      }
     }
     ++next;
   };
   detail::visit_tree(check, detail::no_path{}, structure.tree());
   differences.insert(differences.end(), unexpected.begin(), unexpected.end());
   if (!differences.empty()) {
-    throw structure_error("espalier: tree_unflatten_names: the names are not those of the structure:",
+    throw structure_error("espalier: tree_unflatten_names: these are not the leaves of the structure, by name:",
                           std::move(differences));
   }
 
   next = 0;
   auto leaf = [&]<class L>(detail::type_tag<L>, const auto&, const auto&) -> L {
     if constexpr (std::is_lvalue_reference_v<Named> || std::ranges::view<std::remove_cvref_t<Named>>) {
-      return detail::take_leaf<L>(*leaves[next++]);
+      return detail::take_named_leaf<L>(*leaves[next++]);
     } else {
-      return detail::take_leaf<L>(std::move(*leaves[next++]));
+      return detail::take_named_leaf<L>(std::move(*leaves[next++]));
     }
   };
   return detail::map_tree<T>(leaf, detail::no_path{}, structure.tree());

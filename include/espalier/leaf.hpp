@@ -5,14 +5,27 @@
 #pragma once
 
 #include <complex>
+#include <espalier/reflect/annotations.hpp>
 #include <string>
 #include <type_traits>
 
 namespace espalier {
 
+#if ESPALIER_HAS_STD_META
+namespace detail {
+template <class T>
+inline constexpr bool is_annotated_leaf = std::is_class_v<T> && reflect::detail::is_annotated(^^T, leaf);
+}  // namespace detail
+#endif
+
 // True where T is a leaf whatever it looks like. Specialise it, before the type is first used in a tree, to make a
-// type of your own a leaf.
-template <class T> inline constexpr bool is_leaf_type = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+// type of your own a leaf; with C++26, `struct [[=espalier::leaf]] timestamp` says so too.
+template <class T>
+inline constexpr bool is_leaf_type =
+#if ESPALIER_HAS_STD_META
+    detail::is_annotated_leaf<T> ||
+#endif
+    std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
 template <class C, class Traits, class Allocator>
 inline constexpr bool is_leaf_type<std::basic_string<C, Traits, Allocator>> = true;

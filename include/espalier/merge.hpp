@@ -161,8 +161,9 @@ std::remove_cvref_t<A> merge_trees(A&& a, B&& b, Merge&& merge) {
   std::vector<mismatch> clashes;
   find_clashes<LeavesClash>(clashes, path_view{}, std::as_const(a), std::as_const(b));
   if (!clashes.empty()) {
-    throw structure_error("espalier: tree_merge: these parts are in both trees" +
-                              std::string(LeavesClash ? " (leaves can be merged by a function):" : " and differ:"),
+    const char* const which = LeavesClash ? "; leaves, but nothing else, can be merged by a function, a third argument:"
+                                          : " and differ; make them equal before:";
+    throw structure_error("espalier: tree_merge: these parts are in both trees" + std::string(which),
                           std::move(clashes));
   }
   return merger<A, B, std::remove_reference_t<Merge>>{merge}.both(a, b);
@@ -182,9 +183,10 @@ template <class Where> struct function_cannot_merge_leaves {
                 "message), or does not give one back. Let it take every type of leaf, by const reference or by value");
 };
 template <class A, class B, class Merge, class L> consteval bool require_merge_of() {
-  constexpr bool merges = requires(Merge& merge, forwarded_leaf<A, L> a, forwarded_leaf<B, L> b) {
-    static_cast<L>(merge(static_cast<decltype(a)>(a), static_cast<decltype(b)>(b)));
-  };
+  constexpr bool merges =
+      requires(Merge& merge, typename leaf_argument<A, L>::type a, typename leaf_argument<B, L>::type b) {
+        static_cast<L>(merge(static_cast<decltype(a)>(a), static_cast<decltype(b)>(b)));
+      };
   if constexpr (!merges) return sizeof(function_cannot_merge_leaves<types<L, Merge>>) == 0;
   return true;
 }

@@ -1,5 +1,6 @@
 // What a type is in a tree, decided at compile time and in this order: a registered node, the member protocol, a leaf,
-// a standard container, an aggregate; anything else is a compile error. Register a class that is none of these with
+// a standard container, a struct whose fields are read (an aggregate, or a class that is adapted or opted in: see
+// reflect/); anything else is a compile error. Register a class that is none of these with
 //
 //   template <> struct espalier::pytree_node<Quantized> {
 //     static auto children(auto&& q) { return std::tie(q.packed, q.scales); }          // always a tuple of references
@@ -110,6 +111,33 @@ template <class T, class Field, auto... Members> constexpr bool is_listed(field_
   return (same_address(&field, &(unborn_object<T>.value.*Members)) || ...);
 }
 
+#if ESPALIER_HAS_STD_META
+template <class T> consteval bool is_bit_field(std::size_t i) {
+  if constexpr (reflect::detail::adapted<T>) {
+    return false;
+  } else {
+    return reflect::field_notes_v<T>[i].is_bit_field;
+  }
+}
+
+// Adds the fields that are annotated as aux data.
+template <class T, std::size_t N> consteval void add_annotated(std::array<bool, N>& flags) {
+  if constexpr (!reflect::detail::adapted<T>) {
+    constexpr auto& notes = reflect::field_notes_v<T>;
+    static_assert(std::ranges::none_of(notes, &reflect::field_notes::is_leaf),
+                  "espalier: a field of this struct is annotated as a leaf. What is a leaf depends on the type alone: "
+                  "annotate the field's class with [[=espalier::leaf]], or specialise espalier::is_leaf_type.");
+    static_assert(std::ranges::all_of(notes, [](auto note) { return note.is_aux || !note.is_bit_field; }),
+                  "espalier: this struct has a member that is a bit-field, to which no reference can refer, so that it "
+                  "is no leaf. Annotate it with [[=espalier::aux_field]], hold a whole value, or register the struct "
+                  "with espalier::pytree_node.");
+    for (std::size_t i = 0; i < N; ++i) flags[i] = flags[i] || notes[i].is_aux;
+  }
+}
+#else
+template <class T> consteval bool is_bit_field(std::size_t) { return false; }
+#endif
+
 // Which fields of T are aux data, and where each child is among the fields.
 template <class T> struct record_layout {
   static constexpr std::size_t field_count = reflect::field_count_v<T>;
@@ -128,6 +156,9 @@ template <class T> struct record_layout {
         });
         for (std::size_t i = 0; i < field_count; ++i) flags[i] = flags[i] || extra[i];
       }
+#if ESPALIER_HAS_STD_META
+      detail::add_annotated<T>(flags);
+#endif
     }
     return flags;
   }();
@@ -167,7 +198,7 @@ template <class T> struct record_node {
   static constexpr std::size_t arity = layout::field_count - layout::aux_count;
   static constexpr bool has_aux = layout::aux_count > 0;
 
-  template <std::size_t I> using child = std::remove_cv_t<reflect::field_t<T, layout::child_fields[I]>>;
+  template <std::size_t I> using child = reflect::field_value_t<reflect::field_t<T, layout::child_fields[I]>>;
 
   static constexpr key_entry key(std::size_t i) {
     return {key_entry::kind::attribute, reflect::field_names_v<T>[has_aux ? layout::child_fields[i] : i]};
@@ -190,6 +221,7 @@ template <class T> struct record_node {
   }
 
   // References to the aux values: of an aux<V> field to the V in it, so that all spellings of aux data mean the same.
+  // (Of a bit-field, a copy.)
   static constexpr auto aux(const T& self) {
     if constexpr (!has_aux) {
       return std::tuple<>{};
@@ -197,7 +229,7 @@ template <class T> struct record_node {
       return reflect::with_fields(self, [](auto&... field) {
         const auto all = std::tie(field...);
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
-          return std::tie(bare(std::get<layout::aux_field_indices[I]>(all))...);
+          return tuple_of(bare<layout::aux_field_indices[I]>(std::get<layout::aux_field_indices[I]>(all))...);
         }(std::make_index_sequence<layout::aux_count>{});
       });
     }
@@ -215,12 +247,18 @@ template <class T> struct record_node {
   }
 
  private:
-  template <class Value> static constexpr const auto& bare(const Value& value) {
-    if constexpr (is_aux<Value>) {
-      return value.value;
+  template <std::size_t F, class Value> static constexpr decltype(auto) bare(const Value& value) {
+    if constexpr (is_bit_field<T>(F)) {
+      return Value(value);
+    } else if constexpr (is_aux<Value>) {
+      return (value.value);
     } else {
-      return value;
+      return (value);
     }
+  }
+
+  template <class... V> static constexpr std::tuple<V...> tuple_of(V&&... values) {
+    return std::tuple<V...>(std::forward<V>(values)...);
   }
 
   // Field F: a child, or an aux value. (A class, since g++ 12 confuses such a lambda between structs.)
@@ -229,7 +267,7 @@ template <class T> struct record_node {
     Make& make;
 
     template <std::size_t F>
-    ESPALIER_INLINE constexpr std::remove_cv_t<reflect::field_t<T, F>> operator()(index<F>) const {
+    ESPALIER_INLINE constexpr reflect::field_value_t<reflect::field_t<T, F>> operator()(index<F>) const {
       if constexpr (layout::aux_flags[F]) {
         return std::get<layout::rank(F)>(aux_values);
       } else {
@@ -351,6 +389,18 @@ template <class T> struct custom_node {
 
 template <class... T> struct container_node<std::tuple<T...>> : tuple_node<std::tuple<T...>> {};
 template <class A, class B> struct container_node<std::pair<A, B>> : tuple_node<std::pair<A, B>> {};
+
+#if ESPALIER_HAS_STD_META
+// A C array, which only the std::meta back end reads: what std::array is, which it is made from.
+template <class T, std::size_t N> struct container_node<T[N]> {
+  static constexpr node_kind kind = node_kind::array;
+  static constexpr std::size_t extent = N;
+  using element = reflect::field_value_t<T>;
+
+  ESPALIER_INLINE static constexpr auto* data(auto& self) { return self; }
+  static constexpr std::size_t size(const auto&) { return N; }
+};
+#endif
 
 template <class T, std::size_t N> struct container_node<std::array<T, N>> {
   static constexpr node_kind kind = node_kind::array;

@@ -9,19 +9,20 @@
 
 namespace espalier {
 
-// An engine's arrays are declared by a specialisation, of static members:
+// An engine's arrays are declared by a specialisation, of static members (`a` and `b` are const Array&):
 //
-//   using engine = …;                              espalier/engine.hpp
-//   bool differentiable(a)                          whether gradients reach it: its dtype is floating-point or complex
-//   bool close(a, b)                                equal up to the rounding that reordering causes
-//   bool allclose(a, b, rtol, atol, equal_nan)      as numpy.allclose                                  (tree_allclose)
-//   std::size_t elements(a), bytes(a)               how many numbers, and how much memory              (tree_summary)
-//   Array scalar(double)                            a 0-dimensional array                    (tree_dot, tree_norm)
-//   Array dot(a, b), sum_of_squares(a)              scalars; of complex numbers a's conjugate          (the same)
-//   Array zeros_like(a)                             of a's shape and dtype                          (tree_zeros_like)
-//   Array cast<To>(a)                               to To's dtype, if it is floating-point              (tree_cast)
+//   using engine = …;                           which compiles functions of them (engine.hpp)
+//   bool differentiable(a)                      whether it is a parameter: its dtype is floating-point, or complex
+//   bool close(a, b)                            equal up to the rounding that reordering causes: compile_options::check
+//   std::size_t elements(a), bytes(a)           how many numbers and bytes: tree_summary, tree_print, tree_html, …
+//   bool allclose(a, b, rtol, atol, equal_nan)  as numpy.allclose: tree_allclose
+//   Array dot(a, b)                             the sum of a's conjugate times b, a scalar array: tree_dot
+//   Array sum_of_squares(a)                     the sum of squared magnitudes, a scalar array: tree_norm
+//   Array scalar(double)                        a scalar array of that value: tree_dot, tree_norm
+//   Array zeros_like(a)                         zeros in its shape and dtype: tree_zeros_like
+//   Array cast<To>(a)                           in To's dtype if its own is floating-point, else as it is: tree_cast
 //
-// An operation needs those beside which it is named, the others all of the first four lines.
+// `differentiable` must be there; each of the others only for what is named behind it.
 template <class Leaf> struct array_traits;
 
 // A leaf that is an array of an engine.

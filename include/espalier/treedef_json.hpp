@@ -64,11 +64,6 @@ inline constexpr std::pair<node_kind, std::string_view> kind_names[] = {
     {node_kind::map, "map"},       {node_kind::maybe, "maybe"},   {node_kind::variant, "variant"},
 };
 
-// A container: all its children are of one type.
-inline bool has_elements(node_kind kind) {
-  return kind == node_kind::array || kind == node_kind::sequence || kind == node_kind::map || kind == node_kind::maybe;
-}
-
 // Whether a node of this type has something to say besides its type.
 inline bool has_own_data(const node_type& type) {
   return type.has_aux || (has_elements(type.kind) && type.kind != node_kind::array) || type.kind == node_kind::variant;

@@ -203,7 +203,7 @@ template <class T> void write_value(std::string& out, const T& value);
 // The items between brackets.
 template <class... T> void write_items(std::string& out, char open, char close, const T&... item) {
   out += open;
-  bool first = true;
+  [[maybe_unused]] bool first = true;
   ((out.append(first ? "" : ","), first = false, write_value(out, item)), ...);
   out += close;
 }

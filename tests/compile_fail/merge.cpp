@@ -25,6 +25,13 @@ void use() {
 #ifdef CASE_function_of_mutable_leaves
   (void)tree_merge(settings{}, settings{}, [](auto&, auto& b) { return b; });
 #endif
+#ifdef CASE_function_of_leaves_of_a_const_tree
+  const point one{};
+  (void)tree_merge(one, one, [](double& a, double&) { return a; });
+#endif
+#ifdef CASE_function_that_gives_nothing_back
+  (void)tree_merge(settings{}, settings{}, [](double, double) {});
+#endif
 #ifdef CASE_different_types
   (void)tree_merge(settings{}, other_settings{}, last);
 #endif

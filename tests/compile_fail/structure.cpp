@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 using namespace espalier;
@@ -22,6 +23,9 @@ void use() {
 #endif
 #ifdef CASE_named_leaves_of_another_type
   (void)tree_unflatten_names(def, std::map<std::string, std::string>());
+#endif
+#ifdef CASE_named_variants_without_the_leaf
+  (void)tree_unflatten_names(def, std::map<std::string, std::variant<int, std::string>>());
 #endif
 #ifdef CASE_leaves_cut_off
   (void)treedef<std::pair<int, int>>().unflatten(std::vector<double>(2));

@@ -131,7 +131,7 @@ template <class T, bool Product = is_product<T>> struct static_skeleton_node {
   static constexpr key_entry key(std::size_t i) { return node_of<T>::key(i); }
   static constexpr auto children(const static_skeleton<T>&) {
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<const child<I>&...>(only_skeleton<child<I>>...);
+      return ref_pack<std::index_sequence<I...>, const child<I>...>{{only_skeleton<child<I>>}...};
     }(std::make_index_sequence<arity>{});
   }
   static constexpr std::tuple<> aux(const static_skeleton<T>&) { return {}; }

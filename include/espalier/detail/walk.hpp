@@ -255,8 +255,8 @@ template <class T, class Make> struct field_rebuilder {
   Make& make;
   std::size_t next = 0;
 
-  template <class Field> ESPALIER_INLINE constexpr std::remove_cv_t<Field> operator()(Field& field) {
-    return make(type_tag<std::remove_cv_t<Field>>{}, product_key<T>{next++}, field);
+  template <class Field> ESPALIER_INLINE constexpr reflect::field_value_t<Field> operator()(Field& field) {
+    return make(type_tag<reflect::field_value_t<Field>>{}, product_key<T>{next++}, field);
   }
 };
 

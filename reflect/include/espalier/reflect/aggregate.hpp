@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <espalier/reflect/bindings.hpp>
+#include <espalier/reflect/inline.hpp>
 
 namespace espalier::reflect::detail {
 
@@ -212,5 +213,20 @@ template <class T> consteval std::size_t aggregate_count() {
     return count;
   }
 }
+
+// What this back end reads; see reader in fields.hpp.
+template <class T> inline constexpr bool is_readable = std::is_aggregate_v<T>;
+
+// `apply` is the binder's. `names` is defined in names.hpp.
+template <class T, bool = is_readable<T>> struct native_reader {};
+template <class T> struct native_reader<T, true> : binder<aggregate_count<T>()> {
+  static constexpr std::size_t count = aggregate_count<T>();
+
+  static consteval auto names();
+
+  template <class F, class... A> ESPALIER_INLINE static constexpr T construct(F&& f, A&&... a) {
+    return T{f(static_cast<A&&>(a))...};
+  }
+};
 
 }  // namespace espalier::reflect::detail

@@ -12,6 +12,7 @@
 
 namespace espalier::reflect {
 
+#if !ESPALIER_HAS_STD_META
 namespace detail {
 
 constexpr bool in_identifier(char c) {
@@ -71,14 +72,14 @@ struct point_with_types {
 };
 #endif
 
-template <class T, std::size_t N> consteval std::array<std::string_view, N> field_names() {
-  if constexpr (N == 0)
-    return {};
+template <class T> consteval auto native_reader<T, true>::names() {
+  if constexpr (native_reader::count == 0)
+    return std::array<std::string_view, 0>();
   else
 #if defined(__NVCC__)
-    return names_of<N, reflect::with_fields(bare_nowhere_object<T>, point_with_types())>();
+    return names_of<native_reader::count, native_reader::apply(bare_nowhere_object<T>, point_with_types())>();
 #else
-    return names_of<N, reflect::with_fields(nowhere_object<T>.value, point_to())>();
+    return names_of<native_reader::count, native_reader::apply(nowhere_object<T>.value, point_to())>();
 #endif
 }
 #ifdef __clang__
@@ -86,10 +87,11 @@ template <class T, std::size_t N> consteval std::array<std::string_view, N> fiel
 #endif
 
 }  // namespace detail
+#endif
 
 // The names of the fields of `T` in order of declaration. The characters live as long as the program.
 template <class T>
 inline constexpr std::array<std::string_view, field_count_v<T>> field_names_v =
-    detail::field_names<std::remove_cv_t<T>, field_count_v<T>>();
+    detail::reader<std::remove_cv_t<T>>::names();
 
 }  // namespace espalier::reflect

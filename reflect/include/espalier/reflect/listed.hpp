@@ -1,0 +1,171 @@
+#pragma once
+// The fields of a class whose members somebody listed, as pointers to them: what hana.hpp and describe.hpp have in
+// common.
+//
+//   template <> struct reader<cache> : listed_reader<cache, &cache::keys, &cache::values> { … };   // and the names
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <espalier/reflect/construct.hpp>
+#include <espalier/reflect/inline.hpp>
+
+namespace espalier::reflect::detail {
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"  // alone, it goes to private bases
+// A member of `value` or of a base of it.
+template <class Self, class Class, class Field>
+ESPALIER_INLINE constexpr auto& listed_member(Self& value, Field Class::* member) {
+  using base = std::conditional_t<std::is_const_v<Self>, const Class, Class>;
+  return ((base&)value).*member;
+}
+
+template <class T, class Class, class Field> consteval bool in_virtual_base(Field Class::*) {
+  return !requires(Class* base) { (T*)base; };
+}
+#pragma GCC diagnostic pop
+
+// --- The order of declaration. The other back ends know no other, whatever order the members are listed in. ---
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#endif
+// An object that is defined nowhere: only addresses in it are compared, at compile time.
+template <class T> struct listed_holder {
+  const T value;
+};
+template <class T> extern const listed_holder<T> listed_object;
+
+template <class> inline constexpr char class_id{};
+
+struct listed_place {
+  const void* at;
+  const void* declared_in;
+};
+
+template <class T, class Class, class Field> constexpr listed_place place_of(Field Class::* member) {
+  return {std::addressof(detail::listed_member(listed_object<T>.value, member)), &class_id<Class>};
+}
+
+// (The conditional makes clang fold the comparison, which it takes for no constant if the members' access differs.)
+constexpr bool declared_before(listed_place a, listed_place b) {
+  return a.declared_in == b.declared_in && (__builtin_constant_p(a.at < b.at) ? a.at < b.at : a.at < b.at);
+}
+
+// Which of the members was declared first, second, …; classes stay in the order of the list.
+template <class T, auto... Members> consteval std::array<std::size_t, sizeof...(Members)> declaration_order() {
+  std::array<std::size_t, sizeof...(Members)> order{};
+  constexpr bool fixed = !(detail::in_virtual_base<T>(Members) || ...);
+  static_assert(fixed,
+                "espalier: members of a virtual base class are listed for this class. Make the base a member, or "
+                "register the class with espalier::pytree_node.");
+  if constexpr (fixed && sizeof...(Members) > 1) {
+    const listed_place places[] = {detail::place_of<T>(Members)...};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      order[i] = i;
+      for (std::size_t k = i; k > 0 && detail::declared_before(places[order[k]], places[order[k - 1]]); --k) {
+        std::swap(order[k], order[k - 1]);
+      }
+    }
+  }
+  return order;
+}
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+template <class T, auto... Members>
+inline constexpr std::array<std::size_t, sizeof...(Members)> listed_order = declaration_order<T, Members...>();
+
+template <std::size_t I, auto Member> struct indexed_member {};
+template <class Indices, auto... Members> struct indexed_members;
+template <std::size_t... I, auto... Members>
+struct indexed_members<std::index_sequence<I...>, Members...> : indexed_member<I, Members>... {};
+
+template <std::size_t I, auto Member> consteval auto nth_member(const indexed_member<I, Member>&) { return Member; }
+
+// --- What aggregates are made from. ---
+
+// Stands for one more initialiser than there are members listed; as probe in aggregate.hpp.
+struct one_more {
+  one_more(const one_more&) = delete;
+  ~one_more();
+  template <class U> operator U() const { __builtin_unreachable(); }
+};
+
+// True if braces around the members initialise all of T and nothing else.
+template <class T> struct listed_all {
+  template <class... Field> constexpr auto operator()(Field&...) const {
+    return std::bool_constant<requires { T{std::declval<std::remove_cv_t<Field>>()...}; } &&
+                              !requires { T{std::declval<std::remove_cv_t<Field>>()..., std::declval<one_more>()}; }>();
+  }
+};
+
+// --- The reader. ---
+
+template <class T, auto... Members> struct ordered_reader {
+  static constexpr std::size_t count = sizeof...(Members);
+
+  template <class Self, class F> ESPALIER_INLINE static constexpr decltype(auto) apply(Self& value, F&& f) {
+    return static_cast<F&&>(f)(detail::listed_member(value, Members)...);
+  }
+
+  template <class F, class... A> ESPALIER_INLINE static constexpr T construct(F&& f, A&&... a) {
+    if constexpr (constructed_by<T> != construction::braces) {
+      return detail::construct_by_choice<T>(f, static_cast<A&&>(a)...);
+    } else {
+      constexpr bool all = decltype(ordered_reader::apply(std::declval<T&>(), listed_all<T>()))::value;
+      static_assert(all,
+                    "espalier: the members that are listed for this aggregate are not all that braces initialise. List "
+                    "its other members and its bases too, give it a constructor, or specialise "
+                    "espalier::reflect::constructed_by as default_and_assign, which leaves what is not listed as the "
+                    "default constructor makes it.");
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wmissing-braces"  // around the members of a base
+#endif
+      if constexpr (all) return T{f(static_cast<A&&>(a))...};
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+    }
+  }
+};
+
+template <class T, class Indices, auto... Members> struct sorted_reader;
+template <class T, std::size_t... I, auto... Members> struct sorted_reader<T, std::index_sequence<I...>, Members...> {
+  using members = indexed_members<std::index_sequence<I...>, Members...>;
+  using type = ordered_reader<T, detail::nth_member<listed_order<T, Members...>[I]>(members())...>;
+};
+
+template <std::size_t N> consteval bool all_differ(const std::array<std::string_view, N>& names) {
+  for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (names[i] == names[k]) return false;
+    }
+  }
+  return true;
+}
+
+// `Listed` has the names as the macro lists them.
+template <class T, class Listed, auto... Members>
+struct listed_reader : sorted_reader<T, std::make_index_sequence<sizeof...(Members)>, Members...>::type {
+  static consteval std::array<std::string_view, sizeof...(Members)> names() {
+    constexpr bool distinct = detail::all_differ(Listed::names);
+    static_assert(distinct,
+                  "espalier: two fields of this class have the same name, such as one of its own and one of its base "
+                  "class. Rename one of them, or register the class with espalier::pytree_node.");
+    std::array<std::string_view, sizeof...(Members)> result;
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = Listed::names[listed_order<T, Members...>[i]];
+    return result;
+  }
+};
+
+}  // namespace espalier::reflect::detail
