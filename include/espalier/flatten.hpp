@@ -33,7 +33,15 @@ template <class Tree> ESPALIER_INLINE constexpr auto tree_leaves(Tree&& tree) {
   using T = std::remove_cvref_t<Tree>;
   static_assert(detail::require_trees<T>());
   using Value = leaf_value_t<T>;
-  if constexpr (!static_structure<T>) {
+  constexpr bool plain =
+      std::is_trivially_copyable_v<Value> && std::is_default_constructible_v<Value> && !std::is_same_v<Value, bool>;
+  if constexpr (!static_structure<T> && plain) {
+    leaves_t<T> leaves(detail::count_leaves(tree));
+    Value* next = leaves.data();  // in a register, which the end of a vector that grows is not
+    auto leaf = [&next](const auto&, auto& value) ESPALIER_INLINE_LAMBDA { *next++ = Value(value); };
+    detail::visit_tree(leaf, detail::no_path{}, tree);
+    return leaves;
+  } else if constexpr (!static_structure<T>) {
     leaves_t<T> leaves;
     leaves.reserve(detail::count_leaves(tree));
     auto leaf = [&](const auto&, auto& value) { leaves.emplace_back(detail::forward_leaf<Tree>(value)); };
