@@ -13,15 +13,11 @@
 
 #include <gtest/gtest.h>
 
+#include "names_and_paths.hpp"
+
 namespace {
 
 using namespace espalier;
-
-template <class Tree> std::vector<std::string> paths_of(const Tree& tree) {
-  std::vector<std::string> result;
-  for (const key_path& path : tree_structure(tree).paths()) result.push_back(path.to_string());
-  return result;
-}
 
 // The same tree, as a plain struct and as a class with a base, private members and annotations.
 struct plain_cache {

@@ -16,13 +16,6 @@ namespace detail {
 
 // --- The type of the result: Full's structure with what the prefix has, by the rules of tree_map. --------------------
 
-template <class Prefix> struct prefix_leaf {
-  using type = leaf_value_t<Prefix>;
-};
-template <class T, class U> struct prefix_leaf<leaf_array<T, U>> {
-  using type = U;
-};
-
 template <class Leaf, class Zip> inline constexpr bool has_only = false;
 template <class... L, class Leaf> inline constexpr bool has_only<Leaf, types<L...>> = (std::is_same_v<L, Leaf> && ...);
 
@@ -32,7 +25,7 @@ inline constexpr bool fills_with_own_type<types<Leaf, Below>> = has_only<Leaf, l
 
 template <class Prefix, class Full> consteval auto broadcast_result() {
   if constexpr (is_leaf_array<Prefix>) {
-    return type_tag<leaf_array<Full, typename prefix_leaf<Prefix>::type>>{};
+    return type_tag<leaf_array<Full, typename leaf_array_parts<Prefix>::leaf>>{};
   } else {
     return []<class... Zip, class... L>(types<Zip...>, types<L...>) {
       if constexpr ((fills_with_own_type<Zip> && ...)) {

@@ -64,19 +64,13 @@ template <class Tree> ESPALIER_INLINE constexpr auto tree_leaves(Tree&& tree) {
   }
 }
 
-namespace detail {
-
-template <class Zips> struct stopped_value;
-template <class... L> struct stopped_value<types<types<L>...>> : leaf_value_of<types<L...>> {};
-
-}  // namespace detail
-
 // The same of a tree whose nodes of type Stop are leaves (leaf_if.hpp): a std::vector of the one type that those and the
 // other leaves have, or of a variant of their distinct types, in the order in which they are met.
 template <class... Stop, class Tree> auto tree_leaves(leaf_if_t<Stop...> stop, Tree&& tree) {
   using T = std::remove_cvref_t<Tree>;
   using stops = detail::nodes_among<detail::types<Stop...>>;
-  std::vector<typename detail::stopped_value<typename detail::survey_with<stops, T>::leaves>::type> leaves;
+  using met = typename detail::leaf_types_of<typename detail::survey_with<stops, T>::leaves>::type;
+  std::vector<typename detail::leaf_value_of<met>::type> leaves;
   espalier::tree_visit(
       stop, [&leaves]<class L>(L&& leaf) { leaves.emplace_back(std::forward<L>(leaf)); }, std::forward<Tree>(tree));
   return leaves;

@@ -20,6 +20,8 @@
 
 #include <gtest/gtest.h>
 
+#include "../names_and_paths.hpp"
+
 namespace model {
 
 using espalier::aux;
@@ -234,14 +236,6 @@ using reflect::field_t;
 using reflect::reflectable;
 
 using strings = std::vector<std::string>;
-
-template <class T> strings names_of() { return {field_names_v<T>.begin(), field_names_v<T>.end()}; }
-
-template <class Tree> strings paths_of(const Tree& tree) {
-  strings result;
-  for (const key_path& path : tree_structure(tree).paths()) result.push_back(path.to_string());
-  return result;
-}
 
 constexpr auto same = []<class V>(V v) { return v; };
 constexpr auto twice = [](auto x) {
