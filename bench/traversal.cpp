@@ -28,6 +28,7 @@
 #include <espalier/reduce.hpp>
 #include <espalier/transpose.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <espalier/zeros_like.hpp>
 #include <functional>
 #include <optional>

@@ -22,7 +22,7 @@ endfunction()
 
 file(MAKE_DIRECTORY "${SCRATCH}")
 foreach(namespace IN ITEMS espalier espalier::optim espalier::reflect)
-  names(missing ${namespace} including "#include <espalier/espalier.hpp>")
+  names(missing ${namespace} including "#include <espalier/any_treedef.hpp>\n#include <espalier/compile.hpp>\n#include <espalier/espalier.hpp>")
   names(exported ${namespace} importing "import espalier;" "-fmodule-file=espalier=${PCM}")
   list(REMOVE_ITEM missing ${exported})
   if(missing)

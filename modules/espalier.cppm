@@ -7,6 +7,8 @@
 // Everything belongs to the global module, so that units which import it and units which include the headers link.
 module;
 
+#include <espalier/any_treedef.hpp>
+#include <espalier/compile.hpp>
 #include <espalier/espalier.hpp>
 
 export module espalier;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes one header with all that espalier/espalier.hpp includes of Espalier's own, for Compiler Explorer and the like.
+"""Writes one header with all of Espalier but its engines, for Compiler Explorer and the like.
 
   single_header.py OUT
 
@@ -14,6 +14,7 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+HEADERS = ["any_treedef.hpp", "compile.hpp", "espalier.hpp", "treedef_json.hpp"]
 FOLDERS = [ROOT / "include", ROOT / "reflect/include"]
 INCLUDE = re.compile(r"\s*#\s*include\s*([<\"][^>\"]+[>\"])")
 CONDITION = re.compile(r"\s*#\s*(if|endif)")
@@ -75,7 +76,7 @@ def main():
     options = parser.parse_args()
 
     single = SingleHeader()
-    text = single.lines("espalier/espalier.hpp")
+    text = [line for header in HEADERS for line in single.lines(f"espalier/{header}")]
     version = re.search(r"\n  VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
     head = [
         f"// Espalier {version}, all of it but its engines, in one header. Made by packaging/single_header.py from",

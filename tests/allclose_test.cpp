@@ -1,5 +1,6 @@
 // tree_allclose: numpy.allclose at every leaf, and the same structure.
 
+#include <complex>
 #include <espalier/allclose.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/map.hpp>

@@ -11,7 +11,9 @@
 #include <espalier/reduce.hpp>
 #include <espalier/transpose.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <new>
+#include <optional>
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include <espalier/any_treedef.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/map.hpp>
+#include <espalier/path.hpp>
 #include <map>
 #include <memory>
 #include <optional>

@@ -2,6 +2,7 @@
 
 #include <espalier/at.hpp>
 #include <memory>
+#include <optional>
 
 #include "corpus.hpp"
 #include "messages.hpp"

@@ -4,6 +4,8 @@
 #include <espalier/flatten.hpp>
 #include <espalier/map.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
+#include <optional>
 #include <set>
 
 #include "corpus.hpp"
@@ -161,6 +163,19 @@ struct alike {
   static constexpr auto tree_aux = fields<&alike::b>;
 };
 TEST(aux, the_listed_field_is_the_one) { EXPECT_EQ(tree_leaves(alike{1, 2, 3}), (std::vector{1, 3})); }
+
+// An empty member shares the address of the listed one.
+struct marker {};
+struct beside_an_empty_member {
+  [[no_unique_address]] marker empty;
+  int a;
+  double b;
+  static constexpr auto tree_aux = fields<&beside_an_empty_member::a>;
+};
+TEST(aux, an_empty_member_at_the_address_of_the_listed_field_is_not_it) {
+  EXPECT_EQ(tree_leaves(beside_an_empty_member{{}, 1, 2}), (std::vector{2.0}));
+  EXPECT_EQ(tree_structure(beside_an_empty_member{{}, 1, 2}).to_string(), "{.empty: {}, .b: *, .a=1}");
+}
 
 // A user's own encoder makes a class aux data.
 class opaque {

@@ -31,13 +31,15 @@ TEST(broadcast_prefix, follows_containers) {
   EXPECT_TRUE(tree_broadcast_prefix(prefix{{10, 20}, 30}, m) == (model{{{{10, 10}, 10.0}, {{20}, {}}}, 30}));
 }
 
-TEST(broadcast_prefix, of_another_type_gives_a_leaf_array_or_the_tree_rebound) {
+TEST(broadcast_prefix, of_another_type_gives_what_a_map_gives) {
   struct names {
     int from, to;
   };
   const auto table = tree_broadcast_prefix(names{1, 2}, segment{});
-  static_assert(std::is_same_v<decltype(table), const leaf_array<segment, int>>);
-  EXPECT_EQ(std::vector<int>(table.begin(), table.end()), (std::vector<int>{1, 1, 2, 2}));
+  static_assert(std::is_same_v<decltype(table["from.x"_path]), const int&>);
+  EXPECT_EQ(table["from.x"_path], 1);
+  EXPECT_EQ(table["from.y"_path], 1);
+  EXPECT_EQ(table["to.y"_path], 2);
   const auto rebound = tree_broadcast_prefix('c', std::vector<double>(2));
   static_assert(std::is_same_v<decltype(rebound), const std::vector<char>>);
   EXPECT_EQ(rebound, (std::vector<char>{'c', 'c'}));
@@ -46,8 +48,9 @@ TEST(broadcast_prefix, of_another_type_gives_a_leaf_array_or_the_tree_rebound) {
 TEST(broadcast_prefix, a_leaf_array_is_a_prefix) {
   const auto flags = tree_map([](double x) { return x > 1; }, rates{1, 2});
   const auto mask = tree_broadcast_prefix(flags, segment{});
-  static_assert(std::is_same_v<decltype(mask), const leaf_array<segment, bool>>);
-  EXPECT_EQ(std::vector<bool>(mask.begin(), mask.end()), (std::vector<bool>{false, false, true, true}));
+  static_assert(std::is_same_v<decltype(mask["from.x"_path]), const bool&>);
+  EXPECT_FALSE(mask["from.x"_path] || mask["from.y"_path]);
+  EXPECT_TRUE(mask["to.x"_path] && mask["to.y"_path]);
 }
 
 TEST(broadcast_prefix, several_leaf_types_in_the_prefix) {

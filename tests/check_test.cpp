@@ -1,6 +1,7 @@
 // tree_check: leaves that are one object are found and named by path.
 
 #include <espalier/check.hpp>
+#include <memory>
 
 #include "corpus.hpp"
 

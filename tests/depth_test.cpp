@@ -6,6 +6,8 @@
 #include <espalier/map.hpp>
 #include <espalier/print.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
+#include <memory>
 #include <string>
 
 #include "corpus.hpp"

@@ -3,6 +3,7 @@
 #include <array>
 #include <espalier/describe.hpp>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <variant>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <espalier/dotted_names.hpp>
 #include <espalier/equal.hpp>
+#include <espalier/path.hpp>
 #include <limits>
 #include <map>
 #include <optional>

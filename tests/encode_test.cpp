@@ -1,8 +1,10 @@
 // The encoding of values: injective, exact in type, width and bits. CASES 2 and 8.
 
+#include <complex>
 #include <espalier/encode.hpp>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>

@@ -5,6 +5,7 @@
 #include <espalier/map.hpp>
 #include <espalier/paths.hpp>
 #include <list>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>

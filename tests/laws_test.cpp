@@ -7,6 +7,7 @@
 #include <espalier/errors.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/map.hpp>
+#include <espalier/parse_path.hpp>
 #include <espalier/paths.hpp>
 #include <espalier/ravel.hpp>
 #include <espalier/structure.hpp>

@@ -1,9 +1,12 @@
 // What is a leaf by itself, what becomes one, and how leaves are compared.
 
+#include <complex>
 #include <espalier/equal.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/leaf.hpp>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "corpus.hpp"

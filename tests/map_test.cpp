@@ -4,8 +4,11 @@
 #include <espalier/flatten.hpp>
 #include <espalier/leaf_array.hpp>
 #include <espalier/map.hpp>
+#include <espalier/path.hpp>
 #include <espalier/paths.hpp>
 #include <map>
+#include <memory>
+#include <optional>
 
 #include "corpus.hpp"
 #include "messages.hpp"
@@ -184,13 +187,28 @@ template <std::floating_point L> struct strict {
   L value;
 };
 
-TEST(map, what_cannot_be_rebound_gives_a_leaf_array) {
+// What a map to leaves of type U gives for a T that cannot be rebound.
+#if ESPALIER_HAS_STD_META
+template <class T, class U> using unbound = mapped_t<T, U>;
+#else
+template <class T, class U> using unbound = leaf_array<T, U>;
+#endif
+
+TEST(map, what_cannot_be_rebound_gives_a_struct_of_the_same_fields_or_a_leaf_array) {
   const auto to_int = [](double x) { return int(x); };
-  static_assert(std::is_same_v<decltype(tree_map(to_int, point())), leaf_array<point, int>>);
-  static_assert(std::is_same_v<decltype(tree_map(to_int, strict<double>())), leaf_array<strict<double>, int>>);
+  static_assert(std::is_same_v<decltype(tree_map(to_int, point())), unbound<point, int>>);
+  static_assert(std::is_same_v<decltype(tree_map(to_int, strict<double>())), unbound<strict<double>, int>>);
   static_assert(std::is_same_v<decltype(tree_map([](auto) { return 'c'; }, std::tuple<int, double>())),
                                leaf_array<std::tuple<int, double>, char>>,
                 "several leaf types");
+  const auto mapped = tree_map(to_int, point{1.5, 2.5});
+  EXPECT_EQ(mapped["x"_path], 1);
+  EXPECT_EQ(mapped["y"_path], 2);
+}
+
+TEST(map, results_that_are_no_leaves_stay_whole_in_a_leaf_array) {
+  const auto present = [](double x) { return std::optional(x); };
+  static_assert(std::is_same_v<decltype(tree_map(present, point())), leaf_array<point, std::optional<double>>>);
 }
 
 TEST(map, a_result_by_reference_is_a_value) {

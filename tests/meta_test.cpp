@@ -6,6 +6,7 @@
 #include <espalier/map.hpp>
 #include <espalier/reduce.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <map>
 #include <optional>
 #include <string>

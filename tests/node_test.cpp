@@ -4,7 +4,10 @@
 #include <espalier/flatten.hpp>
 #include <espalier/map.hpp>
 #include <espalier/paths.hpp>
+#include <limits>
 #include <list>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 

@@ -1,5 +1,6 @@
 // tree_dot and tree_norm: a tree as a vector. Values are optax 0.2.8's, where no law gives them.
 
+#include <complex>
 #include <espalier/errors.hpp>
 #include <espalier/leaf_array.hpp>
 #include <espalier/map.hpp>

@@ -4,6 +4,7 @@
 #include <espalier/equal.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/partition.hpp>
+#include <optional>
 
 #include "corpus.hpp"
 

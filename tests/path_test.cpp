@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <espalier/errors.hpp>
+#include <espalier/parse_path.hpp>
 #include <espalier/path.hpp>
 #include <sstream>
 #include <string>

@@ -1,6 +1,8 @@
 // The paths of a tree's leaves.
 
 #include <espalier/paths.hpp>
+#include <memory>
+#include <optional>
 
 #include "corpus.hpp"
 

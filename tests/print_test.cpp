@@ -3,6 +3,7 @@
 #include <espalier/flatten.hpp>
 #include <espalier/partition.hpp>
 #include <espalier/print.hpp>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>

@@ -1,6 +1,7 @@
 // Number types meet as jax's dtypes do: the table is what jax 0.10 answers, with 64-bit types enabled, to
 // jax.dtypes.result_type of every two dtypes.
 
+#include <complex>
 #include <espalier/promote.hpp>
 #include <utility>
 

@@ -1,5 +1,6 @@
 // tree_ravel: all leaves in one flat array, and back.
 
+#include <complex>
 #include <espalier/errors.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/map.hpp>

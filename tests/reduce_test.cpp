@@ -1,12 +1,14 @@
 // Folding the leaves of a tree.
 
 #include <cmath>
+#include <complex>
 #include <espalier/errors.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/leaf_array.hpp>
 #include <espalier/map.hpp>
 #include <espalier/reduce.hpp>
 #include <limits>
+#include <memory>
 
 #include "corpus.hpp"
 

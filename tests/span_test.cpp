@@ -4,6 +4,7 @@
 #include <espalier/map.hpp>
 #include <espalier/span.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <numeric>
 
 #include "corpus.hpp"

@@ -2,7 +2,10 @@
 
 #include <espalier/flatten.hpp>
 #include <espalier/structure.hpp>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <set>
 
 #include "corpus.hpp"

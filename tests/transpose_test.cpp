@@ -2,6 +2,7 @@
 
 #include <espalier/flatten.hpp>
 #include <espalier/transpose.hpp>
+#include <optional>
 
 #include "corpus.hpp"
 

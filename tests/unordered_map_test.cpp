@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <espalier/espalier.hpp>
+#include <espalier/visit_update.hpp>
 #include <memory>
 #include <string>
 #include <unordered_map>

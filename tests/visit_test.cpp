@@ -6,6 +6,7 @@
 #include <espalier/leaf_array.hpp>
 #include <espalier/map.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -273,6 +274,15 @@ TEST(visit, the_last_key_of_an_optional_or_pointer_is_its_fields_name) {
 }
 
 TEST(visit, update_changes_a_leaf_array) {
+  const std::tuple tree{1.0, 2.0F};
+  auto values = espalier::tree_map([](auto v) { return static_cast<int>(v); }, tree);
+  static_assert(std::is_same_v<decltype(values), espalier::leaf_array<std::tuple<double, float>, int>>);
+  espalier::tree_visit_update([](int v) { return v + 10; }, values);
+  EXPECT_EQ(values["0"_path], 11);
+  EXPECT_EQ(values["1"_path], 12);
+}
+
+TEST(visit, update_changes_what_a_map_to_another_type_gave) {
   struct pair {
     double x, y;
   };

@@ -8,6 +8,7 @@
 #include <espalier/map.hpp>
 #include <espalier/reduce.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <vector>
 
 struct vec3 {

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <locale>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <system_error>

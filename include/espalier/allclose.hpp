@@ -3,7 +3,6 @@
 //   assert(espalier::tree_allclose(model, restored, 1e-6));
 #pragma once
 
-#include <cmath>
 #include <espalier/detail/agree.hpp>
 #include <espalier/leaf.hpp>
 #include <espalier/parameters.hpp>
@@ -35,7 +34,7 @@ template <class N> ESPALIER_INLINE constexpr bool close_numbers(N a, N b, const 
   if (a != a || b != b) return within.equal_nan && a != a && b != b;
   const auto magnitude = [](N x) {
     if constexpr (is_complex<N>) {
-      return std::abs(x);
+      return abs(x);  // std::abs, found by its argument
     } else {
       return x < 0 ? -x : x;
     }
@@ -55,7 +54,7 @@ struct close_leaves {
     if constexpr (number<A> && number<B>) {
       // In the type in which they meet, or in double if that is wider.
       using met = promoted_t<A, B, float>;
-      using wide = std::conditional_t<is_complex<met>, std::complex<double>, std::common_type_t<double, met>>;
+      using wide = typename with_real<met, std::common_type_t<double, typename real_of<met>::type>>::type;
       return static_cast<wide>(a) == static_cast<wide>(b) ||
              close_numbers(static_cast<wide>(a), static_cast<wide>(b), within);
     } else if constexpr (!std::is_same_v<A, B>) {

@@ -108,21 +108,12 @@ template <template <class...> class Tuple, class... A, class... B>
 struct common_node<Tuple<A...>, Tuple<B...>> {
   using type = Tuple<common_tree_t<A, B>...>;
 };
-template <class A, class B, std::size_t N> struct common_node<std::array<A, N>, std::array<B, N>> {
-  using type = std::array<common_tree_t<A, B>, N>;
-};
-template <class A, class B> struct common_node<std::vector<A>, std::vector<B>> {
-  using type = std::vector<common_tree_t<A, B>>;
-};
-template <class K, class C, class A, class B> struct common_node<std::map<K, A, C>, std::map<K, B, C>> {
-  using type = std::map<K, common_tree_t<A, B>, C>;
-};
-template <class K, class H, class E, class A, class B>
-struct common_node<std::unordered_map<K, A, H, E>, std::unordered_map<K, B, H, E>> {
-  using type = std::unordered_map<K, common_tree_t<A, B>, H, E>;
-};
-template <class A, class B> struct common_node<std::optional<A>, std::optional<B>> {
-  using type = std::optional<common_tree_t<A, B>>;
+template <class A, class B>
+  requires std::is_same_v<typename node_of<A>::template with_element<char>,
+                          typename node_of<B>::template with_element<char>>
+struct common_node<A, B> {
+  using common = common_tree_t<typename node_of<A>::element, typename node_of<B>::element>;
+  using type = typename node_of<A>::template with_element<common>;
 };
 
 template <class A, class B> inline constexpr bool is_prefix_type = std::is_void_v<typename survey_of<A, B>::faulty>;

@@ -7,16 +7,35 @@
 #include <espalier/aux.hpp>
 #include <espalier/detail/quoted.hpp>
 #include <espalier/detail/types.hpp>
-#include <ostream>
-#include <sstream>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace espalier {
 
 // How a value of an engine's or a user's type is described: specialise with `static std::string describe(const T&)`.
 template <class T> struct value_description;
+
+namespace detail {
+
+// What a value prints with <<. Ostream is std::ostream; a parameter, so that this header does not include <ostream>, which
+// whoever defines such an operator includes.
+template <class T, class Ostream> std::string streamed(const T& value) {
+  struct buffer : std::remove_pointer_t<decltype(std::declval<Ostream>().rdbuf())> {
+    std::string text;
+    int overflow(int c) override {
+      if (c >= 0) text.push_back(static_cast<char>(c));
+      return c >= 0 ? c : 0;
+    }
+  } into;
+  Ostream out(&into);
+  out << value;
+  return std::move(into.text);
+}
+
+}  // namespace detail
 
 // A short text for a value. Floats print the shortest digits that read back the same; strings as key paths print them;
 // an optional or a variant what it holds; a range its first 8 elements. Types that nothing can print give "…".
@@ -47,9 +66,7 @@ template <class T> std::string describe_value(const T& value) {
                        }) {
     return describe_value(value.value);
   } else if constexpr (requires(std::ostream& out) { out << value; }) {
-    std::ostringstream out;
-    out << value;
-    return out.str();
+    return detail::streamed<T, std::ostream>(value);
   } else if constexpr (requires { value.index(), value.valueless_by_exception(); }) {
     return visit([](const auto& held) { return describe_value(held); }, value);  // std::visit, found by its argument
   } else if constexpr (requires { value.has_value() ? *value : *value; }) {

@@ -5,20 +5,16 @@
 //   espalier::encoding_of(std::pair{1, "a"s}) != espalier::encoding_of(std::pair{1.0, "a"s});
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <boost/hash2/xxhash.hpp>
-#include <complex>
 #include <cstdint>
 #include <espalier/aux.hpp>
 #include <espalier/detail/types.hpp>
+#include <espalier/leaf.hpp>
+#include <espalier/node.hpp>
 #include <espalier/reflect/fields.hpp>
 #include <espalier/reflect/names.hpp>
-#include <limits>
-#include <map>
-#include <memory>
-#include <optional>
+#include <queue>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -39,12 +35,6 @@ namespace detail {
 struct byte_sink {
   std::string bytes;
   constexpr void put(unsigned char byte) { bytes.push_back(static_cast<char>(byte)); }
-};
-
-// Bytes into a hash; the hash is the same on every platform.
-struct hash_sink {
-  boost::hash2::xxhash_64 state;
-  constexpr void put(unsigned char byte) { state.update(&byte, 1); }
 };
 
 template <class Sink> constexpr void put_integer(Sink& sink, std::uint64_t value, std::size_t width = 8) {
@@ -95,8 +85,8 @@ template <class T> consteval bool is_encodable() {
     return true;
   } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
     return true;
-  } else if constexpr (is_specialization<T, std::complex> || is_specialization<T, aux> ||
-                       is_specialization<T, std::optional> || is_ordered_range<T> || is_unordered_range<T>) {
+  } else if constexpr (is_complex<T> || is_specialization<T, aux> || optional_like<T> || is_ordered_range<T> ||
+                       is_unordered_range<T>) {
     if constexpr (requires { typename T::mapped_type; }) {
       return is_encodable<std::remove_cv_t<typename T::key_type>>() && is_encodable<typename T::mapped_type>();
     } else {
@@ -146,13 +136,13 @@ template <class Sink, encodable T> void encode(Sink& sink, const T& value) {
   } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
     sink.put('s');
     detail::put_string(sink, value);
-  } else if constexpr (detail::is_specialization<T, std::complex>) {
+  } else if constexpr (detail::is_complex<T>) {
     sink.put('z');
     encode(sink, value.real());
     encode(sink, value.imag());
   } else if constexpr (detail::is_specialization<T, aux>) {
     encode(sink, value.value);
-  } else if constexpr (detail::is_specialization<T, std::optional>) {
+  } else if constexpr (detail::optional_like<T>) {
     sink.put(value ? 'o' : 'n');
     if (value) encode(sink, *value);
   } else if constexpr (detail::is_ordered_range<T>) {
@@ -160,16 +150,15 @@ template <class Sink, encodable T> void encode(Sink& sink, const T& value) {
     put_integer(sink, value.size());
     for (const typename T::value_type& element : value) encode(sink, element);
   } else if constexpr (detail::is_unordered_range<T>) {
-    std::vector<std::string> elements;
+    std::priority_queue<std::string, std::vector<std::string>, std::greater<>> elements;  // smallest on top
     for (const auto& element : value) {
       detail::byte_sink bytes;
       encode(bytes, element);
-      elements.push_back(std::move(bytes.bytes));
+      elements.push(std::move(bytes.bytes));
     }
-    std::sort(elements.begin(), elements.end());
     sink.put('h');
     put_integer(sink, elements.size());
-    for (const std::string& element : elements) detail::put_string(sink, element);
+    for (; !elements.empty(); elements.pop()) detail::put_string(sink, elements.top());
   } else if constexpr (detail::is_specialization<T, std::variant>) {
     sink.put('w');
     put_integer(sink, value.index());

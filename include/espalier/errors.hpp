@@ -26,8 +26,8 @@ struct mismatch {
 inline std::string describe_mismatches(const std::string& what, const std::vector<mismatch>& differences) {
   std::string text = what;
   for (const mismatch& m : differences) {
-    text +=
-        "\n  " + (m.path.empty() ? std::string("(root)") : m.path) + ": expected " + m.expected + ", found " + m.found;
+    text.append("\n  ").append(m.path.empty() ? "(root)" : m.path);
+    text.append(": expected ").append(m.expected).append(", found ").append(m.found);
   }
   return text;
 }

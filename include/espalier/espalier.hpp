@@ -1,15 +1,13 @@
-// All of Espalier but its engines, and treedef_json.hpp, which few need.
+// Trees, all of it but any_treedef.hpp and treedef_json.hpp, which few need. Compiled functions are in compile.hpp, which
+// an engine's header (mlx/mlx.hpp) includes.
 #pragma once
 
 #include <espalier/allclose.hpp>
-#include <espalier/any_treedef.hpp>
 #include <espalier/at.hpp>
 #include <espalier/aux.hpp>
 #include <espalier/broadcast.hpp>
 #include <espalier/cast.hpp>
 #include <espalier/check.hpp>
-#include <espalier/compile.hpp>
-#include <espalier/compile_options.hpp>
 #include <espalier/describe.hpp>
 #include <espalier/dotted_names.hpp>
 #include <espalier/encode.hpp>
@@ -29,8 +27,10 @@
 #include <espalier/norm.hpp>
 #include <espalier/optim/optim.hpp>
 #include <espalier/parameters.hpp>
+#include <espalier/parse_path.hpp>
 #include <espalier/partition.hpp>
 #include <espalier/path.hpp>
+#include <espalier/path_view.hpp>
 #include <espalier/paths.hpp>
 #include <espalier/print.hpp>
 #include <espalier/promote.hpp>
@@ -42,4 +42,5 @@
 #include <espalier/transpose.hpp>
 #include <espalier/typed_text.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <espalier/zeros_like.hpp>

@@ -4,7 +4,6 @@
 //   template <> inline constexpr bool espalier::is_leaf_type<Timestamp> = true;
 #pragma once
 
-#include <complex>
 #include <espalier/reflect/annotations.hpp>
 #include <string>
 #include <type_traits>
@@ -30,7 +29,23 @@ inline constexpr bool is_leaf_type =
 template <class C, class Traits, class Allocator>
 inline constexpr bool is_leaf_type<std::basic_string<C, Traits, Allocator>> = true;
 
-template <class T> inline constexpr bool is_leaf_type<std::complex<T>> = true;
+namespace detail {
+
+// std::complex<T>, told by its members, so that who has no complex numbers does not compile their header (168 ms).
+template <class T> inline constexpr bool is_complex = false;
+template <template <class> class Complex, class T>
+  requires std::is_floating_point_v<T> && requires(const Complex<T>& z) {
+    requires std::is_same_v<typename Complex<T>::value_type, T>;
+    requires std::is_same_v<decltype(z.real()), T>;
+    requires std::is_same_v<decltype(conj(z)), Complex<T>>;
+  }
+inline constexpr bool is_complex<Complex<T>> = true;
+
+}  // namespace detail
+
+template <class T>
+  requires detail::is_complex<T>
+inline constexpr bool is_leaf_type<T> = true;
 
 // How two leaves are compared by tree_equal. Specialise `equal` for a type whose == does not answer with a bool.
 template <class Leaf> struct leaf_equality {

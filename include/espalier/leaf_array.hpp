@@ -9,12 +9,13 @@
 #include <array>
 #include <boost/container/static_vector.hpp>
 #include <boost/container/vector.hpp>
+#include <espalier/describe.hpp>
 #include <espalier/detail/leaf_call.hpp>
 #include <espalier/detail/lookup.hpp>
+#include <espalier/path.hpp>
 #include <espalier/structure.hpp>
 #include <initializer_list>
-#include <iterator>
-#include <ostream>
+#include <iosfwd>
 #include <ranges>
 #include <string_view>
 
@@ -154,14 +155,15 @@ template <class T, class U> class leaf_array {
   }
 
   // `{.layers[0].weight: 1, …}`.
-  friend std::ostream& operator<<(std::ostream& out, const leaf_array& array) {
-    const std::vector<key_path> paths = array.structure_.paths();
-    out << '{';
+  std::string to_string() const {
+    const std::vector<key_path> paths = structure_.paths();
+    std::string text = "{";
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      out << (i == 0 ? "" : ", ") << paths[i] << ": " << describe_value(array.values_[i]);
+      text.append(i == 0 ? "" : ", ").append(paths[i].to_string()).append(": ").append(describe_value(values_[i]));
     }
-    return out << '}';
+    return text + "}";
   }
+  friend std::ostream& operator<<(std::ostream& out, const leaf_array& array) { return out << array.to_string(); }
 
   // For tree_map: the structure of the tree, or of the leaf_array, that is mapped.
   template <class Tree> static treedef<T> structure_of(const Tree& tree) {

@@ -5,10 +5,12 @@
 // A function that gives back every leaf's type gives back the same struct, built by brace initialisation: no default
 // construction (of the elements of long arrays excepted, where they have one), no copy of a leaf, no allocation beyond
 // the containers of the result. One that gives one other type gives the struct rebound, if it is a template over its
-// leaf, otherwise leaf_array<T, U> (include espalier/leaf_array.hpp).
+// leaf, otherwise leaf_array<T, U> (include espalier/leaf_array.hpp); with C++26 reflection, where U is a leaf, a struct
+// of the same fields: mapped_t<T, U> (mapped.hpp).
 #pragma once
 
 #include <espalier/detail/leaf_call.hpp>
+#include <espalier/mapped.hpp>
 #include <utility>
 
 namespace espalier {
@@ -22,6 +24,12 @@ template <class T, class L, class U> struct rebound_inside {
   using type = T;
 };
 template <class T, class L, class U> struct rebound : rebound_inside<T, L, U> {};
+template <class T, class L, class U>
+  requires requires { typename container_node<T>::element; }
+struct rebound<T, L, U> {
+  using type = typename container_node<T>::template with_element<
+      typename rebound<typename container_node<T>::element, L, U>::type>;
+};
 template <class L, class U> struct rebound<L, L, U> {
   using type = U;
 };
@@ -30,23 +38,14 @@ template <template <class...> class Template, class... A, class L, class U>
 struct rebound_inside<Template<A...>, L, U> {
   using type = Template<typename rebound<A, L, U>::type...>;
 };
-template <class K, class T, class Compare, class Allocator, class L, class U>
-struct rebound_inside<std::map<K, T, Compare, Allocator>, L, U> {
-  using type = std::map<K, typename rebound<T, L, U>::type, Compare>;
-};
-template <class K, class T, class Hash, class Equal, class Allocator, class L, class U>
-struct rebound_inside<std::unordered_map<K, T, Hash, Equal, Allocator>, L, U> {
-  using type = std::unordered_map<K, typename rebound<T, L, U>::type, Hash, Equal>;
-};
-template <class T, class Allocator, class L, class U> struct rebound_inside<std::vector<T, Allocator>, L, U> {
-  using type = std::vector<typename rebound<T, L, U>::type>;
-};
-template <class T, std::size_t N, class L, class U> struct rebound_inside<std::array<T, N>, L, U> {
-  using type = std::array<typename rebound<T, L, U>::type, N>;
-};
 template <class T, class L, class U> struct rebound_inside<aux<T>, L, U> {
   using type = aux<T>;
 };
+#if ESPALIER_HAS_STD_META
+template <class T, class L, class U> struct rebound_inside<mapped<T, L>, L, U> {
+  using type = mapped_t<T, U>;
+};
+#endif
 
 // Whether `To` is `From` with every leaf an U.
 template <class From, class To, class L, class U, class Stops = types<>> consteval bool is_rebound() {
@@ -75,13 +74,20 @@ template <class Where> struct stopped_results_fit_no_tree {
       "gather the results with tree_visit");
 };
 
-template <class T, class U, class Stops> consteval auto results_apart() {
-  if constexpr (std::is_same_v<Stops, types<>>) {
-    return type_tag<leaf_array<T, U>>{};
-  } else {
-    return type_tag<stopped_results_fit_no_tree<types<T, U>>>{};
-  }
-}
+// What a map to U that cannot rebind T gives.
+template <class T, class U, class Stops> struct results_apart {
+  using type = stopped_results_fit_no_tree<types<T, U>>;
+};
+template <class T, class U> struct results_apart<T, U, types<>> {
+  using type = leaf_array<T, U>;
+};
+#if ESPALIER_HAS_STD_META
+template <class T, class U>
+  requires(is_mappable<T, U>())
+struct results_apart<T, U, types<>> {
+  using type = mapped_t<T, U>;
+};
+#endif
 
 // The type of the result, of a map whose function gives Result for Leaf.
 template <class T, class Stops = types<>, class... Leaf, class... Result>
@@ -100,27 +106,27 @@ consteval auto map_result(types<Leaf...>, types<Result...>) {
       if constexpr (is_rebound<T, candidate, L, U, Stops>()) {
         return type_tag<candidate>{};
       } else {
-        return results_apart<T, U, Stops>();
+        return type_tag<typename results_apart<T, U, Stops>::type>{};
       }
     } else {
-      return results_apart<T, U, Stops>();
+      return type_tag<typename results_apart<T, U, Stops>::type>{};
     }
   }
 }
 
-template <bool WithPath, class Stops, class F, class First, class... Rest> consteval auto map_result_of() {
-  using roots = types<First, Rest...>;
-  return []<class... Zip>(types<Zip...>) {
-    static_assert(!(std::is_void_v<typename call_at<WithPath, roots, Zip>::template result<F>> || ...),
-                  "espalier: tree_map: the function gives back nothing; use tree_visit");
-    return map_result<std::remove_cvref_t<First>, Stops>(
-        types<typename call_at<WithPath, roots, Zip>::leaf...>{},
-        types<std::remove_cvref_t<typename call_at<WithPath, roots, Zip>::template result<F>>...>{});
-  }(leaf_zips_with<Stops, std::remove_cvref_t<First>, std::remove_cvref_t<Rest>...>{});
+template <bool WithPath, class Stops, class F, class Roots, class T, class... Zip>
+consteval auto map_result_of(types<Zip...>) {
+  static_assert(!(std::is_void_v<typename call_at<WithPath, Roots, Zip>::template result<F>> || ...),
+                "espalier: tree_map: the function gives back nothing; use tree_visit");
+  return map_result<T, Stops>(
+      types<typename call_at<WithPath, Roots, Zip>::leaf...>{},
+      types<std::remove_cvref_t<typename call_at<WithPath, Roots, Zip>::template result<F>>...>{});
 }
 
 template <bool WithPath, class Stops, class F, class First, class... Rest>
-using map_result_t = typename decltype(map_result_of<WithPath, Stops, F, First, Rest...>())::type;
+using map_result_t =
+    typename decltype(map_result_of<WithPath, Stops, F, types<First, Rest...>, std::remove_cvref_t<First>>(
+        leaf_zips_with<Stops, std::remove_cvref_t<First>, std::remove_cvref_t<Rest>...>{}))::type;
 
 template <class Where> struct result_needs_a_header {
   static_assert(always_false<Where>,
@@ -144,6 +150,20 @@ template <class Call> struct typed_call {
   }
 };
 
+// The same of a map of one tree, in one step.
+template <bool WithPath, class F, class Root> struct only_call {
+  F& f;
+
+  template <class L, class Path, class Leaf>
+  ESPALIER_INLINE constexpr L operator()(type_tag<L>, const Path& path, Leaf& leaf) const {
+    if constexpr (WithPath) {
+      return f(path, static_cast<forwarded_leaf<Root, Leaf>>(leaf));
+    } else {
+      return f(static_cast<forwarded_leaf<Root, Leaf>>(leaf));
+    }
+  }
+};
+
 // The map that also ends at nodes whose types are in Met, every one of which it has to meet.
 template <bool WithPath, class Met = types<>, class F, class First, class... Rest>
 ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& first, Rest&&... rest) {
@@ -151,23 +171,29 @@ ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& f
   if constexpr (require_traversal_with<WithPath, Stops, Met, F, First, Rest...>()) {
     using Result = map_result_t<WithPath, Stops, F, First, Rest...>;
     static_assert(require_result<Result>());
-    using Call = leaf_call<WithPath, F, First, Rest...>;
-    const Call call{f};
-    return walk_together<Stops>(
-        operation,
-        [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA -> Result {
-          if constexpr (is_leaf_array<Result>) {
-            return Result(written_in_place{}, Result::structure_of(first), [&](const auto& put) ESPALIER_INLINE_LAMBDA {
-              auto leaf = [&](const auto& path, auto& l, auto&... beside)
-                              ESPALIER_INLINE_LAMBDA { put(call(path, l, beside...)); };
-              visit_tree(leaf, start_path<WithPath>(), lead, others...);
-            });
-          } else {
-            const with_stops<Stops, typed_call<Call>> leaf{typed_call<Call>{call}};
-            return map_tree<Result>(leaf, start_path<WithPath>(), lead, others...);
-          }
-        },
-        first, rest...);
+    if constexpr (sizeof...(Rest) == 0 && !is_leaf_array<First> && !is_leaf_array<Result>) {
+      const with_stops<Stops, only_call<WithPath, F, First>> leaf{{f}};
+      return map_tree<Result>(leaf, start_path<WithPath>(), first);
+    } else {
+      using Call = leaf_call<WithPath, F, First, Rest...>;
+      const Call call{f};
+      return walk_together<Stops>(
+          operation,
+          [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA -> Result {
+            if constexpr (is_leaf_array<Result>) {
+              return Result(written_in_place{}, Result::structure_of(first),
+                            [&](const auto& put) ESPALIER_INLINE_LAMBDA {
+                              auto leaf = [&](const auto& path, auto& l, auto&... beside)
+                                              ESPALIER_INLINE_LAMBDA { put(call(path, l, beside...)); };
+                              visit_tree(leaf, start_path<WithPath>(), lead, others...);
+                            });
+            } else {
+              const with_stops<Stops, typed_call<Call>> leaf{typed_call<Call>{call}};
+              return map_tree<Result>(leaf, start_path<WithPath>(), lead, others...);
+            }
+          },
+          first, rest...);
+    }
   }
 }
 

@@ -14,27 +14,27 @@
 // tuples.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <espalier/aux.hpp>
 #include <espalier/detail/types.hpp>
 #include <espalier/leaf.hpp>
-#include <espalier/path.hpp>
+#include <espalier/path_view.hpp>
 #include <espalier/reflect/fields.hpp>
 #include <espalier/reflect/names.hpp>
-#include <functional>
+#include <espalier/reflect/nowhere.hpp>
 #include <map>
-#include <memory>
-#include <optional>
+#include <queue>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
+#if ESPALIER_HAS_STD_META
+#include <algorithm>
+#endif
 
 namespace espalier {
 
@@ -88,17 +88,6 @@ template <class T> consteval auto listed_aux_fields() {
   }
 }
 
-// An object that is never defined: only the addresses of its members are compared, at compile time.
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#pragma clang diagnostic ignored "-Wundefined-internal"
-#endif
-template <class T> struct unborn {
-  const T value;
-};
-template <class T> extern const unborn<T> unborn_object;
-
 template <class A, class B> constexpr bool same_address(const A* a, const B* b) {
   if constexpr (std::is_same_v<std::remove_cv_t<A>, std::remove_cv_t<B>>) {
     return a == b;
@@ -108,21 +97,38 @@ template <class A, class B> constexpr bool same_address(const A* a, const B* b) 
 }
 
 template <class T, class Field, auto... Members> constexpr bool is_listed(field_list<Members...>, const Field& field) {
-  return (same_address(&field, &(unborn_object<T>.value.*Members)) || ...);
+  return (same_address(&field, &reflect::detail::member_of(reflect::detail::nowhere<T>(), Members)) || ...);
 }
 
 #if ESPALIER_HAS_STD_META
 template <class T> consteval bool is_bit_field(std::size_t i) {
-  if constexpr (reflect::detail::adapted<T>) {
-    return false;
-  } else {
+  if constexpr (reflect::has_field_notes<T>) {
     return reflect::field_notes_v<T>[i].is_bit_field;
+  } else {
+    return false;
   }
 }
 
-// Adds the fields that are annotated as aux data.
-template <class T, std::size_t N> consteval void add_annotated(std::array<bool, N>& flags) {
-  if constexpr (!reflect::detail::adapted<T>) {
+// (The declared types are asked all at once, without the type of any field as a template argument.)
+consteval bool has_aux_type(std::meta::info field) {
+  const std::meta::info type = dealias(remove_cv(type_of(field)));
+  return has_template_arguments(type) && template_of(type) == ^^aux;
+}
+
+template <class T> consteval bool has_sound_fields() {
+  if constexpr (!reflect::detail::reader<T>::sound) {
+    return false;
+  } else if constexpr (reflect::has_field_notes<T>) {
+    return std::ranges::none_of(reflect::field_notes_v<T>,
+                                [](auto note) { return note.is_leaf || (note.is_bit_field && !note.is_aux); });
+  } else {
+    return true;
+  }
+}
+
+// False after our sentence, and for what has another fault.
+template <class T> consteval bool require_sound_annotations() {
+  if constexpr (reflect::detail::reader<T>::sound && reflect::has_field_notes<T>) {
     constexpr auto& notes = reflect::field_notes_v<T>;
     static_assert(std::ranges::none_of(notes, &reflect::field_notes::is_leaf),
                   "espalier: a field of this struct is annotated as a leaf. What is a leaf depends on the type alone: "
@@ -131,11 +137,20 @@ template <class T, std::size_t N> consteval void add_annotated(std::array<bool, 
                   "espalier: this struct has a member that is a bit-field, to which no reference can refer, so that it "
                   "is no leaf. Annotate it with [[=espalier::aux_field]], hold a whole value, or register the struct "
                   "with espalier::pytree_node.");
-    for (std::size_t i = 0; i < N; ++i) flags[i] = flags[i] || notes[i].is_aux;
+  }
+  return false;
+}
+
+// Adds the fields that are annotated as aux data.
+template <class T, std::size_t N> consteval void add_annotated(std::array<bool, N>& flags) {
+  if constexpr (reflect::has_field_notes<T>) {
+    for (std::size_t i = 0; i < N; ++i) flags[i] = flags[i] || reflect::field_notes_v<T>[i].is_aux;
   }
 }
 #else
 template <class T> consteval bool is_bit_field(std::size_t) { return false; }
+template <class T> consteval bool has_sound_fields() { return reflect::detail::reader<T>::sound; }
+template <class T> consteval bool require_sound_annotations() { return false; }
 #endif
 
 // Which fields of T are aux data, and where each child is among the fields.
@@ -143,15 +158,23 @@ template <class T> struct record_layout {
   static constexpr std::size_t field_count = reflect::field_count_v<T>;
   static constexpr auto fields = std::make_index_sequence<field_count>{};
 
-  static constexpr std::array<bool, field_count> aux_flags = [] {
+  // Which fields are of type aux<V>.
+  template <std::size_t... I> static consteval std::array<bool, field_count> aux_types(std::index_sequence<I...>) {
+#if ESPALIER_HAS_STD_META
+    if constexpr (!reflect::detail::adapted<T>)
+      return {has_aux_type(reflect::detail::native_reader<T>::fields[I])...};
+    else
+#endif
+      return {is_aux<std::remove_cv_t<reflect::field_t<T, I>>>...};
+  }
+
+  static consteval std::array<bool, field_count> flags() {
     constexpr auto listed = listed_aux_fields<T>();
     std::array<bool, field_count> flags{};
     if constexpr (field_count > 0) {
-      flags = []<std::size_t... I>(std::index_sequence<I...>) {
-        return std::array<bool, field_count>{is_aux<std::remove_cv_t<reflect::field_t<T, I>>>...};
-      }(fields);
+      flags = aux_types(fields);
       if constexpr (!std::is_same_v<std::remove_const_t<decltype(listed)>, field_list<>>) {
-        constexpr auto extra = reflect::with_fields(unborn_object<T>.value, [](const auto&... field) {
+        constexpr auto extra = reflect::with_fields(reflect::detail::nowhere<T>(), [](const auto&... field) {
           return std::array<bool, field_count>{is_listed<T>(listed_aux_fields<T>(), field)...};
         });
         for (std::size_t i = 0; i < field_count; ++i) flags[i] = flags[i] || extra[i];
@@ -161,7 +184,9 @@ template <class T> struct record_layout {
 #endif
     }
     return flags;
-  }();
+  }
+
+  static constexpr std::array<bool, field_count> aux_flags = flags();
 
   static constexpr std::size_t aux_count = [] {
     std::size_t n = 0;
@@ -188,9 +213,6 @@ template <class T> struct record_layout {
     return n;
   }
 };
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
 
 template <class T> struct record_node {
   static constexpr node_kind kind = node_kind::record;
@@ -308,28 +330,27 @@ template <class> inline constexpr bool is_tuple_of_references = false;
 template <class... C>
 inline constexpr bool is_tuple_of_references<std::tuple<C...>> = (std::is_lvalue_reference_v<C> && ...);
 
+template <class T, class Self> ESPALIER_INLINE constexpr auto custom_children(Self& self) {
+  if constexpr (registered<T>) {
+    return pytree_node<T>::children(self);
+  } else if constexpr (has_tree_children<T>) {
+    return self.tree_children();
+  } else {
+    return self.tree_flatten().first;
+  }
+}
+
+template <class T> using child_tuple_of = decltype(detail::custom_children<T>(std::declval<const T&>()));
+
 // Registered nodes and the two forms of the member protocol, seen alike.
 template <class T> struct custom_node {
   static constexpr node_kind kind = node_kind::custom;
 
   template <class Self> ESPALIER_INLINE static constexpr auto children(Self& self) {
-    auto result = [&] {
-      if constexpr (registered<T>) {
-        return pytree_node<T>::children(self);
-      } else if constexpr (has_tree_children<T>) {
-        return self.tree_children();
-      } else {
-        return self.tree_flatten().first;
-      }
-    }();
-    static_assert(
-        is_tuple_of_references<decltype(result)>,
-        "espalier: the children of a registered node must be a tuple of references to what the node holds: return "
-        "std::tie(…) (or std::forward_as_tuple of lvalues)");
-    return result;
+    return detail::custom_children<T>(self);
   }
 
-  using child_tuple = decltype(children(std::declval<const T&>()));
+  using child_tuple = child_tuple_of<T>;
   static constexpr std::size_t arity = std::tuple_size_v<child_tuple>;
 
   template <std::size_t I> using child = std::remove_cvref_t<std::tuple_element_t<I, child_tuple>>;
@@ -387,6 +408,8 @@ template <class T> struct custom_node {
 
 // --- Containers: children of one type, or one child that may be absent. ----------------------------------------------
 
+// (`with_element<U>` is the same container of U, with its default allocator.)
+
 template <class... T> struct container_node<std::tuple<T...>> : tuple_node<std::tuple<T...>> {};
 template <class A, class B> struct container_node<std::pair<A, B>> : tuple_node<std::pair<A, B>> {};
 
@@ -396,6 +419,7 @@ template <class T, std::size_t N> struct container_node<T[N]> {
   static constexpr node_kind kind = node_kind::array;
   static constexpr std::size_t extent = N;
   using element = reflect::field_value_t<T>;
+  template <class U> using with_element = std::array<U, N>;
 
   ESPALIER_INLINE static constexpr auto* data(auto& self) { return self; }
   static constexpr std::size_t size(const auto&) { return N; }
@@ -406,6 +430,7 @@ template <class T, std::size_t N> struct container_node<std::array<T, N>> {
   static constexpr node_kind kind = node_kind::array;
   static constexpr std::size_t extent = N;
   using element = T;
+  template <class U> using with_element = std::array<U, N>;
 
   ESPALIER_INLINE static constexpr auto* data(auto& self) { return self.data(); }
   static constexpr std::size_t size(const auto&) { return N; }
@@ -425,6 +450,7 @@ template <class T, std::size_t N> struct container_node<std::array<T, N>> {
 template <class T, class Allocator> struct container_node<std::vector<T, Allocator>> {
   static constexpr node_kind kind = std::is_same_v<T, bool> ? node_kind::unsupported : node_kind::sequence;
   using element = T;
+  template <class U> using with_element = std::vector<U>;
 
   ESPALIER_INLINE static constexpr auto* data(auto& self) { return self.data(); }
   ESPALIER_INLINE static constexpr std::size_t size(const auto& self) { return self.size(); }
@@ -465,6 +491,7 @@ template <class K, class T, class Compare, class Allocator> struct container_nod
   using key = K;
   using compare = Compare;
   using element = T;
+  template <class U> using with_element = std::map<K, U, Compare>;
 
   // The map's entries in key order, and that order.
   template <class Self> ESPALIER_INLINE static constexpr Self& entries(Self& self) { return self; }
@@ -481,9 +508,13 @@ template <class K, class T, class Compare, class Allocator> struct container_nod
   }
 };
 
-// The entries of an unordered map in key order: one allocation.
+// The entries of an unordered map in key order: two allocations. (A heap: <algorithm> takes longer to compile.)
 template <class Map> class sorted_entries {
   using entry = std::remove_reference_t<decltype(*std::declval<Map&>().begin())>;
+
+  struct later {
+    bool operator()(const entry* a, const entry* b) const { return b->first < a->first; }
+  };
 
  public:
   class iterator {
@@ -502,9 +533,13 @@ template <class Map> class sorted_entries {
   };
 
   explicit sorted_entries(Map& map) {
+    std::vector<entry*> unsorted;
+    unsorted.reserve(map.size());
+    for (entry& e : map) unsorted.push_back(&e);
     entries_.reserve(map.size());
-    for (entry& e : map) entries_.push_back(&e);
-    std::sort(entries_.begin(), entries_.end(), [](const entry* a, const entry* b) { return a->first < b->first; });
+    for (std::priority_queue heap(later{}, std::move(unsorted)); !heap.empty(); heap.pop()) {
+      entries_.push_back(heap.top());
+    }
   }
 
   iterator begin() const { return iterator(entries_.data()); }
@@ -514,44 +549,74 @@ template <class Map> class sorted_entries {
   std::vector<entry*> entries_;
 };
 
-template <class K, class T, class Hash, class Equal, class Allocator>
-struct container_node<std::unordered_map<K, T, Hash, Equal, Allocator>> {
+// std::unordered_map and what has its interface, told by that: who has none does not compile the header.
+template <class Map>
+concept unordered_map_like = requires(Map& map, const typename Map::key_type& key) {
+  typename Map::hasher;
+  requires std::is_same_v<decltype(map.at(key)), typename Map::mapped_type&>;
+  map.bucket_count();
+};
+
+template <template <class...> class Map, class K, class T, class Hash, class Equal, class Allocator>
+  requires unordered_map_like<Map<K, T, Hash, Equal, Allocator>>
+struct container_node<Map<K, T, Hash, Equal, Allocator>> {
   static constexpr node_kind kind = is_printable_key<K> ? node_kind::map : node_kind::unsupported;
   using key = K;
   using compare = std::less<K>;
   using element = T;
+  template <class U> using with_element = Map<K, U, Hash, Equal>;
 
   template <class Self> static sorted_entries<Self> entries(Self& self) { return sorted_entries<Self>(self); }
   static compare order(const auto&) { return {}; }
   static auto empty_like(const auto& self) {
-    return std::unordered_map<K, T, Hash, Equal, Allocator>(0, self.hash_function(), self.key_eq());
+    return Map<K, T, Hash, Equal, Allocator>(0, self.hash_function(), self.key_eq());
   }
 
-  template <class From, class Make>
-  static std::unordered_map<K, T, Hash, Equal, Allocator> assemble(From& from, Make&& make) {
-    std::unordered_map<K, T, Hash, Equal, Allocator> result;
+  template <class From, class Make> static Map<K, T, Hash, Equal, Allocator> assemble(From& from, Make&& make) {
+    Map<K, T, Hash, Equal, Allocator> result;
     result.reserve(from.size());
     for (auto& [k, value] : node<std::remove_const_t<From>>::entries(from)) result.emplace(k, make(k, value));
     return result;
   }
 };
 
-template <class T> struct container_node<std::optional<T>> {
+// std::optional, told by its members, as above.
+template <class Optional>
+concept optional_like = requires(Optional& optional) {
+  requires std::is_same_v<decltype(optional.value()), typename Optional::value_type&>;
+  requires std::is_same_v<decltype(optional.has_value()), bool>;
+  optional.reset();
+};
+
+template <template <class> class Optional, class T>
+  requires optional_like<Optional<T>>
+struct container_node<Optional<T>> {
   static constexpr node_kind kind = node_kind::maybe;
   using element = T;
+  template <class U> using with_element = Optional<U>;
 
-  template <class Make> ESPALIER_INLINE static constexpr std::optional<T> assemble(bool engaged, Make&& make) {
-    return engaged ? std::optional<T>(make()) : std::nullopt;
+  template <class Make> ESPALIER_INLINE static constexpr Optional<T> assemble(bool engaged, Make&& make) {
+    return engaged ? Optional<T>(make()) : Optional<T>();
   }
 };
 
-template <class T> struct container_node<std::unique_ptr<T>> {
+// std::unique_ptr with its default deleter, told by its members, as above.
+template <class Pointer>
+concept unique_ptr_like = requires(Pointer& pointer) {
+  typename Pointer::deleter_type;
+  requires std::is_same_v<decltype(pointer.release()), typename Pointer::element_type*>;
+};
+
+template <template <class...> class Pointer, class T, class Deleter>
+  requires unique_ptr_like<Pointer<T, Deleter>> && std::is_same_v<Pointer<T, Deleter>, Pointer<T>>
+struct container_node<Pointer<T, Deleter>> {
   static constexpr node_kind kind =
       std::is_polymorphic_v<T> || std::is_array_v<T> ? node_kind::unsupported : node_kind::maybe;
   using element = T;
+  template <class U> using with_element = Pointer<U>;
 
-  template <class Make> static std::unique_ptr<T> assemble(bool engaged, Make&& make) {
-    return engaged ? std::unique_ptr<T>(new T(make())) : nullptr;
+  template <class Make> static Pointer<T> assemble(bool engaged, Make&& make) {
+    return engaged ? Pointer<T>(new T(make())) : nullptr;
   }
 };
 
@@ -575,16 +640,43 @@ struct unsupported_node {
   static constexpr node_kind kind = node_kind::unsupported;
 };
 
+// What looks like a node and cannot be one: `why<Where>` does not compile, and says it. (Where is for the compiler to
+// print. Few instantiations lie between it and the sentence, or the compiler would not print it.)
+struct faulty_node : unsupported_node {
+  static constexpr bool says_why = true;
+};
+template <class T> struct faulty_record : faulty_node {
+  template <class Where> struct why {
+    static_assert(reflect::detail::reader<T>::count > 0 && require_sound_annotations<T>());
+  };
+};
+template <class T> struct faulty_custom : faulty_node {
+  template <class Where> struct why {
+    static_assert(
+        always_false<Where>,
+        "espalier: the children of a registered node must be a tuple of references to what the node holds: return "
+        "std::tie(…) (or std::forward_as_tuple of lvalues)");
+  };
+};
+
 // The classification, in the order that the top of this file gives.
 template <class T> consteval auto classify() {
   if constexpr (registered<T> || has_tree_children<T> || has_tree_flatten<T>) {
-    return type_tag<custom_node<T>>{};
+    if constexpr (is_tuple_of_references<child_tuple_of<T>>) {
+      return type_tag<custom_node<T>>{};
+    } else {
+      return type_tag<faulty_custom<T>>{};
+    }
   } else if constexpr (is_leaf_type<T>) {
     return type_tag<leaf_node>{};
   } else if constexpr (container_node<T>::kind != node_kind::unsupported) {
     return type_tag<container_node<T>>{};
   } else if constexpr (reflect::reflectable<T>) {
-    return type_tag<record_node<T>>{};
+    if constexpr (has_sound_fields<T>()) {
+      return type_tag<record_node<T>>{};
+    } else {
+      return type_tag<faulty_record<T>>{};
+    }
   } else {
     return type_tag<unsupported_node>{};
   }

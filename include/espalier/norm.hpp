@@ -38,7 +38,7 @@ template <class T> using array_of = typename decltype(first_array_of(given_leave
 template <class Number, class Array> struct products {
   template <number A, number B> constexpr Number operator()(const A& a, const B& b) const {
     if constexpr (is_complex<A>) {
-      return static_cast<Number>(std::conj(a)) * static_cast<Number>(b);
+      return static_cast<Number>(conj(a)) * static_cast<Number>(b);
     } else {
       return static_cast<Number>(a) * static_cast<Number>(b);
     }
@@ -48,7 +48,7 @@ template <class Number, class Array> struct products {
 template <class Array> struct squares {
   template <number A> constexpr double operator()(const A& a) const {
     if constexpr (is_complex<A>) {
-      return static_cast<double>(std::norm(a));
+      return static_cast<double>(norm(a));
     } else {
       return static_cast<double>(a) * static_cast<double>(a);
     }

@@ -4,20 +4,12 @@
 //   static_assert(std::is_same_v<espalier::promoted_t<int, float, double>, double>);
 #pragma once
 
-#include <complex>
-#include <concepts>
 #include <cstdint>
 #include <espalier/detail/survey.hpp>
+#include <espalier/leaf.hpp>
 #include <type_traits>
 
 namespace espalier {
-
-namespace detail {
-
-template <class T> inline constexpr bool is_complex = false;
-template <std::floating_point T> inline constexpr bool is_complex<std::complex<T>> = true;
-
-}  // namespace detail
 
 // A real or complex number.
 template <class T>
@@ -58,8 +50,20 @@ inline constexpr int promotion_rank = is_complex<T>                  ? 4
 template <class T> struct real_of {
   using type = T;
 };
-template <class T> struct real_of<std::complex<T>> {
-  using type = T;
+template <class T>
+  requires is_complex<T>
+struct real_of<T> {
+  using type = typename T::value_type;
+};
+
+// N with numbers of type Real: itself, or the parts of the complex number that it is.
+template <class N, class Real> struct with_real {
+  using type = Real;
+};
+template <template <class> class Complex, class T, class Real>
+  requires is_complex<Complex<T>>
+struct with_real<Complex<T>, Real> {
+  using type = Complex<Real>;
 };
 
 template <class A, class B> consteval auto promote_two() {
@@ -73,7 +77,7 @@ template <class A, class B> consteval auto promote_two() {
     using real = typename real_of<A>::type;
     using other = typename real_of<B>::type;
     using wider = std::conditional_t<std::is_floating_point_v<other> && (sizeof(other) > sizeof(real)), other, real>;
-    return type_tag<std::conditional_t<is_complex<A>, std::complex<wider>, wider>>{};
+    return type_tag<typename with_real<A, wider>::type>{};
   }
 }
 

@@ -7,13 +7,15 @@
 #pragma once
 
 #include <array>
+#include <boost/hash2/xxhash.hpp>
 #include <cstdint>
+#include <espalier/describe.hpp>
 #include <espalier/detail/match.hpp>
 #include <espalier/detail/skeleton.hpp>
 #include <espalier/detail/walk.hpp>
 #include <espalier/encode.hpp>
-#include <iterator>
-#include <ostream>
+#include <espalier/path.hpp>
+#include <iosfwd>
 #include <ranges>
 #include <string>
 #include <variant>
@@ -22,6 +24,12 @@
 namespace espalier {
 
 namespace detail {
+
+// Bytes into a hash, which is the same on every platform; see encode.hpp.
+struct hash_sink {
+  boost::hash2::xxhash_64 state;
+  constexpr void put(unsigned char byte) { state.update(&byte, 1); }
+};
 
 // --- The static part, encoded from the type alone: own tokens, field names, lengths; never a compiler's spelling. ----
 

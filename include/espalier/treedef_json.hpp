@@ -31,6 +31,7 @@
 #include <espalier/any_treedef.hpp>
 #include <espalier/detail/json.hpp>
 #include <espalier/errors.hpp>
+#include <espalier/parse_path.hpp>
 #include <iterator>
 #include <memory>
 #include <optional>

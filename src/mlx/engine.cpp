@@ -2,6 +2,7 @@
 #include <mlx/stream.h>
 
 #include <espalier/mlx/engine.hpp>
+#include <optional>
 
 namespace espalier {
 

@@ -9,6 +9,8 @@
 #include <espalier/graphviz.hpp>
 #include <espalier/mlx/array.hpp>
 #include <espalier/mlx/plan.hpp>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>

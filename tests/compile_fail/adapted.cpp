@@ -63,6 +63,31 @@ class not_made {
 BOOST_HANA_ADAPT_STRUCT(not_made, x_, y_);
 static_assert(structure_hash_v<not_made> != 0);
 
+// Adapted twice, with different members.
+struct by_both {
+  double x, y;
+};
+BOOST_HANA_ADAPT_STRUCT(by_both, x);
+BOOST_DESCRIBE_STRUCT(by_both, (), (x, y))
+struct holds_by_both {
+  std::array<by_both, 2> all;
+};
+
+struct holds_c_array {
+  double x;
+  int taps[3];
+};
+BOOST_HANA_ADAPT_STRUCT(holds_c_array, x, taps);
+struct filters {
+  std::vector<holds_c_array> layers;
+};
+
+#ifdef CASE_by_both
+static_assert(structure_hash_v<holds_by_both> != 0);
+#endif
+#ifdef CASE_c_array
+static_assert(structure_hash_v<filters> != 0);
+#endif
 #ifdef CASE_inherited_accessors
 static_assert(structure_hash_v<inherits> != 0);
 #endif
@@ -124,6 +149,22 @@ struct unlisted_base : described {
 };
 BOOST_DESCRIBE_STRUCT(unlisted_base, (), (y))
 
+struct block {
+  std::optional<of_undescribed> inner;
+};
+struct blocks {
+  std::vector<block> all;
+};
+struct pairs {
+  std::map<std::string, same_name> by_name;
+};
+
+#ifdef CASE_undescribed_base_deep
+static_assert(structure_hash_v<blocks> != 0);
+#endif
+#ifdef CASE_same_name_deep
+static_assert(structure_hash_v<pairs> != 0);
+#endif
 #ifdef CASE_undescribed_base
 static_assert(structure_hash_v<of_undescribed> != 0);
 #endif

@@ -1,5 +1,8 @@
 # Runs the compiler on one case and judges what it says; see CMakeLists.txt beside this file.
-set(command "${COMPILER}" "@${FLAGS}")
+set(command "${COMPILER}" "@${FLAGS}" -fsyntax-only)
+if(FIRST)
+  list(APPEND command -include "${FIRST}")
+endif()
 if(CASE)
   list(APPEND command "-DCASE_${CASE}")
 endif()

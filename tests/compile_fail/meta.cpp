@@ -83,6 +83,17 @@ struct holds_registered {
   registered only;
 };
 
+struct holds_all {
+  std::vector<holds_unnamed_union> unions;
+  std::map<std::string, holds_bit_field> bits;
+};
+struct holds_leaf_field {
+  std::vector<has_annotated_leaf> leaves;
+};
+struct holds_bits {
+  std::pair<int, std::vector<holds_bit_field>> bits;
+};
+
 constexpr auto same = [](auto x) { return x; };
 
 #ifdef CASE_reference
@@ -113,6 +124,21 @@ void visit(const holds_bit_field& tree) {
   espalier::tree_visit([](auto) {}, tree);
 }
 #endif
+#ifdef CASE_unnamed_union_deep
+void visit(const holds_all& tree) {
+  espalier::tree_visit([](auto) {}, tree);
+}
+#endif
+#ifdef CASE_bit_field_deep
+void visit(const holds_bits& tree) {
+  espalier::tree_visit([](auto) {}, tree);
+}
+#endif
+#ifdef CASE_leaf_field_deep
+void visit(const holds_leaf_field& tree) {
+  espalier::tree_visit([](auto) {}, tree);
+}
+#endif
 #ifdef CASE_leaf_field
 void visit(const has_annotated_leaf& tree) {
   espalier::tree_visit([](auto) {}, tree);
@@ -126,4 +152,10 @@ taps map(const taps& tree) { return espalier::tree_map(same, tree); }
 #endif
 #ifdef CASE_mapped_registered
 espalier::mapped_t<holds_registered, bool> mask;
+#endif
+#ifdef CASE_mapped_path
+bool read(espalier::mapped_t<plain, bool>& mask) {
+  using namespace espalier::literals;
+  return mask["nope"_path];
+}
 #endif

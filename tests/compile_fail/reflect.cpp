@@ -27,6 +27,11 @@ struct holds_array_of_one {
   int a[1];
 };
 
+struct reference_last {
+  double a;
+  const plain& b;
+};
+
 struct holds_bit_field {
   int a : 3;
   int b : 5;
@@ -53,6 +58,23 @@ struct holds_takes_anything {
   int b;
 };
 
+#define TEN(x) x##0, x##1, x##2, x##3, x##4, x##5, x##6, x##7, x##8, x##9
+#define HUNDRED(x) \
+  TEN(x##0), TEN(x##1), TEN(x##2), TEN(x##3), TEN(x##4), TEN(x##5), TEN(x##6), TEN(x##7), TEN(x##8), TEN(x##9)
+struct two_hundred {
+  int HUNDRED(a), HUNDRED(b);
+};
+static_assert(field_count_v<two_hundred> == 200);
+struct two_hundred_and_one {
+  int HUNDRED(a), HUNDRED(b), last;
+};
+
+#ifdef CASE_two_hundred_and_one
+static_assert(field_count_v<two_hundred_and_one> == 201);
+#endif
+#ifdef CASE_reference_last
+static_assert(field_count_v<reference_last> == 2);
+#endif
 #ifdef CASE_c_array
 static_assert(field_count_v<holds_c_array> == 2);
 #endif

@@ -60,6 +60,28 @@ template <> struct espalier::pytree_node<bad_children> {
   static auto children(auto&& b) { return std::tuple(b.a, b.b); }
   static bad_children unflatten(std::tuple<>, double a, double b) { return {a, b}; }
 };
+struct holds_bad_children {
+  std::pair<int, std::vector<bad_children>> of;
+};
+struct inner_reference {
+  double weight;
+  double& bias;
+};
+struct outer_reference {
+  std::map<std::string, std::vector<inner_reference>> blocks;
+};
+struct inner_c_array {
+  int taps[3];
+};
+struct outer_c_array {
+  std::optional<std::array<inner_c_array, 2>> filters;
+};
+struct derived : point {
+  double z;
+};
+struct outer_derived {
+  std::vector<derived> all;
+};
 struct const_list {
   const std::vector<double> values;
 };
@@ -101,6 +123,22 @@ void use() {
 #endif
 #ifdef CASE_children_by_value
   (void)tree_structure(bad_children{});
+#endif
+#ifdef CASE_children_by_value_deep
+  (void)tree_structure(holds_bad_children{});
+#endif
+#ifdef CASE_reference_deep
+  tree_visit([](auto&) {}, *std::make_unique<outer_reference>());
+#endif
+#ifdef CASE_c_array_deep
+  tree_visit([](auto&) {}, outer_c_array{});
+#endif
+#ifdef CASE_base_deep
+  (void)structure_hash_v<outer_derived>;
+#endif
+#ifdef CASE_reference_in_a_rest_tree
+  tree_visit([](auto&, const auto&) {}, *std::make_unique<std::vector<point>>(),
+             *std::make_unique<std::vector<inner_reference>>());
 #endif
 #ifdef CASE_update_of_what_cannot_be_replaced
   const_list list{};

@@ -16,6 +16,7 @@
 #include <espalier/reduce.hpp>
 #include <espalier/structure.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <espalier/zeros_like.hpp>
 #include <tuple>
 #include <utility>

@@ -3,6 +3,7 @@
 #include <espalier/map.hpp>
 #include <espalier/reduce.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 
 namespace {
 

@@ -1,6 +1,7 @@
 // Key paths: what parses prints, and parses again to the same path.
 
 #include <espalier/errors.hpp>
+#include <espalier/parse_path.hpp>
 #include <espalier/path.hpp>
 
 #include "fuzz.hpp"

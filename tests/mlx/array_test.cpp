@@ -2,6 +2,7 @@
 
 #include <mlx/ops.h>
 
+#include <cmath>
 #include <espalier/allclose.hpp>
 #include <espalier/cast.hpp>
 #include <espalier/flatten.hpp>

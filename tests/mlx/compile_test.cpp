@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <mlx/mlx.h>
 
+#include <cmath>
 #include <espalier/espalier.hpp>
 #include <espalier/mlx/dynamic.hpp>
 #include <espalier/mlx/engine.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

@@ -2,6 +2,7 @@
 #include <mlx/mlx.h>
 
 #include <array>
+#include <complex>
 #include <espalier/aux.hpp>
 #include <espalier/equal.hpp>
 #include <espalier/mlx/grad.hpp>

@@ -11,8 +11,10 @@
 #include <espalier/mlx/engine.hpp>
 #include <espalier/mlx/plan.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <regex>
 #include <sstream>
 #include <stdexcept>

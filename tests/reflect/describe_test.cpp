@@ -9,6 +9,7 @@
 #include <espalier/reflect/names.hpp>
 #include <espalier/structure.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <map>
 #include <memory>
 #include <optional>
@@ -167,6 +168,27 @@ struct foreign_run {
   double rate;
 };
 BOOST_DESCRIBE_STRUCT(foreign_run, (), (loss, epoch, rate))
+
+struct clock {
+  int tick;
+};
+BOOST_DESCRIBE_STRUCT(clock, (), (tick))
+class timed : clock {
+ public:
+  timed(int t, double v) : clock{t}, value(v) {}
+  int at() const { return tick; }
+
+ private:
+  double value;
+  BOOST_DESCRIBE_CLASS(timed, (clock), (), (), (value))
+
+ public:
+  static constexpr auto tree_aux = espalier::fields<&timed::tick>;
+};
+struct plain_timed {
+  aux<int> tick;
+  double value;
+};
 
 // --- What is something else although it is described. ---
 
@@ -347,6 +369,13 @@ TEST(described_aux, is_named_by_pointers_to_members_private_ones_too) {
   EXPECT_TRUE(tree_structure(tree) == tree_structure(plain_run{0, 2, 0}));
   EXPECT_TRUE(tree_structure(tree) == tree_structure(foreign_run{0, 2, 0}));
   EXPECT_EQ(tree_map(twice, tree).at(), 2);
+}
+
+TEST(described_aux, can_be_a_member_of_a_private_base) {
+  const timed tree(1, 2);
+  EXPECT_EQ(paths_of(tree), (strings{".value"}));
+  EXPECT_TRUE(tree_structure(tree) == tree_structure(plain_timed{1, 0}));
+  EXPECT_EQ(tree_map(twice, tree).at(), 1);
 }
 
 TEST(described_class, that_is_registered_or_a_leaf_stays_so) {

@@ -9,6 +9,7 @@
 #include <espalier/reflect/names.hpp>
 #include <espalier/structure.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <map>
 #include <memory>
 #include <optional>
@@ -143,6 +144,27 @@ struct foreign_run {
   double rate;
 };
 
+class clock {
+ protected:
+  int tick = 0;
+};
+class timed : clock {
+ public:
+  timed(int t, double v) : value(v) { tick = t; }
+  int at() const { return tick; }
+
+ private:
+  friend struct boost::hana::accessors_impl<timed>;
+  double value;
+
+ public:
+  static constexpr auto tree_aux = espalier::fields<&timed::tick>;
+};
+struct plain_timed {
+  aux<int> tick;
+  double value;
+};
+
 // --- What is something else although it is adapted. ---
 
 struct registered {
@@ -172,6 +194,7 @@ BOOST_HANA_ADAPT_STRUCT(model::cache, layer_, keys_, scale_, step_);
 BOOST_HANA_ADAPT_STRUCT(model::counter, second_, first_);
 BOOST_HANA_ADAPT_STRUCT(model::range, first_, last_);
 BOOST_HANA_ADAPT_STRUCT(model::run, loss, epoch, rate);
+BOOST_HANA_ADAPT_STRUCT(model::timed, tick, value);
 BOOST_HANA_ADAPT_STRUCT(model::foreign_run, loss, epoch, rate);
 
 template <>
@@ -296,6 +319,13 @@ TEST(hana_aux, is_named_by_pointers_to_members_private_ones_too) {
   EXPECT_TRUE(tree_structure(tree) == tree_structure(plain_run{0, 2, 0}));
   EXPECT_TRUE(tree_structure(tree) == tree_structure(foreign_run{0, 2, 0}));
   EXPECT_EQ(tree_map(twice, tree).at(), 2);
+}
+
+TEST(hana_aux, can_be_a_member_of_a_private_base) {
+  const timed tree(1, 2);
+  EXPECT_EQ(paths_of(tree), (strings{".value"}));
+  EXPECT_TRUE(tree_structure(tree) == tree_structure(plain_timed{1, 0}));
+  EXPECT_EQ(tree_map(twice, tree).at(), 1);
 }
 
 TEST(hana_class, that_is_registered_or_a_leaf_stays_so) {

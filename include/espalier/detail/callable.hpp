@@ -2,7 +2,6 @@
 // they hold.
 #pragma once
 
-#include <boost/callable_traits/args.hpp>
 #include <cstddef>
 #include <espalier/detail/survey.hpp>
 #include <espalier/detail/types.hpp>
@@ -22,17 +21,22 @@ template <auto Function> struct function_constant {
   template <class... A> decltype(auto) operator()(A&&... a) const { return Function(std::forward<A>(a)...); }
 };
 
+// (Boost.CallableTraits knows more kinds of functions than can be compiled, and takes 110 ms to include.)
+template <class R, class... P, bool N> types<P...> parameters(R (*)(P...) noexcept(N));
+template <class F, class R, class... P, bool N> types<P...> parameters(R (F::*)(P...) noexcept(N));
+template <class F, class R, class... P, bool N> types<P...> parameters(R (F::*)(P...) const noexcept(N));
+
 // The parameter types of a callable that has one signature, else void.
 template <class F> struct parameters_of {
   using type = void;
 };
 template <class F>
-  requires requires { typename boost::callable_traits::args_t<F, types>; }
+  requires requires { detail::parameters(&F::operator()); }
 struct parameters_of<F> {
-  using type = boost::callable_traits::args_t<F, types>;
+  using type = decltype(detail::parameters(&F::operator()));
 };
 template <auto Function> struct parameters_of<function_constant<Function>> {
-  using type = boost::callable_traits::args_t<decltype(Function), types>;
+  using type = decltype(detail::parameters(Function));
 };
 
 // The callable's type as the compiler spells it, for messages only.

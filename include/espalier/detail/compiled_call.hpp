@@ -16,6 +16,7 @@
 #include <espalier/engine.hpp>
 #include <espalier/structure.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <exception>
 #include <functional>
 #include <memory>

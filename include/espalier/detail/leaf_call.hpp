@@ -65,14 +65,14 @@ template <bool WithPath, class Roots, class Zip> struct call_at;
 template <class... Root, class... L>
   requires(sizeof...(Root) == sizeof...(L))
 struct call_at<false, types<Root...>, types<L...>> {
-  using leaf = std::tuple_element_t<0, std::tuple<std::remove_cvref_t<typename leaf_argument<Root, L>::type>...>>;
+  using leaf = std::remove_cvref_t<typename std::tuple_element_t<0, std::tuple<leaf_argument<Root, L>...>>::type>;
   template <class F> static constexpr bool possible = std::is_invocable_v<F&, typename leaf_argument<Root, L>::type...>;
   template <class F> using result = std::invoke_result_t<F&, typename leaf_argument<Root, L>::type...>;
 };
 template <class... Root, class... L>
   requires(sizeof...(Root) == sizeof...(L))
 struct call_at<true, types<Root...>, types<L...>> {
-  using leaf = typename call_at<false, types<Root...>, types<L...>>::leaf;
+  using leaf = std::remove_cvref_t<typename std::tuple_element_t<0, std::tuple<leaf_argument<Root, L>...>>::type>;
   template <class F>
   static constexpr bool possible = std::is_invocable_v<F&, const path_view&, typename leaf_argument<Root, L>::type...>;
   template <class F>
@@ -82,14 +82,14 @@ template <bool WithPath, class... Root, class Slot, class... L>
   requires(sizeof...(Root) == sizeof...(L))
 struct call_at<WithPath, types<Root...>, types<Slot, L...>> : call_at<WithPath, types<Root...>, types<L...>> {};
 
-template <class F, bool WithPath, class Zips, class... Root> struct calls {
+template <class F, bool WithPath, class Zips, class Roots> struct calls {
   template <class Zip> struct impossible : std::false_type {};
   template <class Zip>
     requires(is_in<Zip, Zips>)
-  struct impossible<Zip> : std::bool_constant<!call_at<WithPath, types<Root...>, Zip>::template possible<F>> {};
+  struct impossible<Zip> : std::bool_constant<!call_at<WithPath, Roots, Zip>::template possible<F>> {};
 
   template <class... Zip> static consteval bool all_possible(types<Zip...>) {
-    return (call_at<WithPath, types<Root...>, Zip>::template possible<F> && ...);
+    return (call_at<WithPath, Roots, Zip>::template possible<F> && ...);
   }
 };
 
@@ -162,24 +162,26 @@ template <class Lead, class Rest> consteval bool require_rest() { return require
 
 // The compile-time checks of a traversal: all are trees, the rest trees fit, the function takes every leaf, and every
 // type in Met is met.
-template <bool WithPath, class Stops, class Met, class F, class... Root> consteval bool require_traversal_with() {
-  return []<class First, class... Rest>(type_tag<types<First, Rest...>>) {
-    using lead = std::remove_cvref_t<decltype(structure_tree(std::declval<const First&>()))>;
-    if constexpr (!(require_trees_with<Stops, lead>() && (require_rest_with<Stops, lead, Rest>() && ...))) {
+template <bool WithPath, class Stops, class Met, class F, class Roots, class First, class... Rest>
+consteval bool require_walk() {
+  using lead = std::remove_cvref_t<decltype(structure_tree(std::declval<const First&>()))>;
+  if constexpr (!(require_trees_with<Stops, lead>() && (require_rest_with<Stops, lead, Rest>() && ...))) {
+    return false;
+  } else {
+    using zips = leaf_zips_with<Stops, First, Rest...>;
+    if constexpr (!require_all_met<types<First, Rest...>, zips>(Met{})) {
       return false;
+    } else if constexpr (!calls<F, WithPath, zips, Roots>::all_possible(zips{})) {
+      constexpr auto path = fault_path_string<calls<F, WithPath, zips, Roots>::template impossible,
+                                              typename walked_zip<First, Rest...>::type, zips>();
+      return sizeof(function_cannot_take_leaf<at_path<path, First, Rest...>>) == 0;
     } else {
-      using zips = leaf_zips_with<Stops, First, Rest...>;
-      if constexpr (!require_all_met<types<First, Rest...>, zips>(Met{})) {
-        return false;
-      } else if constexpr (!calls<F, WithPath, zips, Root...>::all_possible(zips{})) {
-        constexpr auto path = fault_path_string<calls<F, WithPath, zips, Root...>::template impossible,
-                                                typename walked_zip<First, Rest...>::type, zips>();
-        return sizeof(function_cannot_take_leaf<at_path<path, First, Rest...>>) == 0;
-      } else {
-        return true;
-      }
+      return true;
     }
-  }(type_tag<types<std::remove_cvref_t<Root>...>>{});
+  }
+}
+template <bool WithPath, class Stops, class Met, class F, class... Root> consteval bool require_traversal_with() {
+  return require_walk<WithPath, Stops, Met, F, types<Root...>, std::remove_cvref_t<Root>...>();
 }
 template <bool WithPath, class F, class... Root> consteval bool require_traversal() {
   return require_traversal_with<WithPath, types<>, types<>, F, Root...>();

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <espalier/detail/survey.hpp>
 #include <espalier/node.hpp>
-#include <espalier/path.hpp>
+#include <espalier/path_view.hpp>
 #include <string_view>
 
 namespace espalier::detail {

@@ -2,13 +2,12 @@
 // engaged, which alternatives are held, aux data.
 #pragma once
 
-#include <algorithm>
 #include <espalier/describe.hpp>
 #include <espalier/detail/walk.hpp>
 #include <espalier/encode.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/leaf_if.hpp>
-#include <espalier/path.hpp>
+#include <espalier/path_view.hpp>
 
 namespace espalier::detail {
 
@@ -98,7 +97,7 @@ constexpr bool match(Report& report, Path outside, const A& a, const B& b) {
       if (n != m) {
         report(path, [&] { return mismatch{"", count_text(n, "element"), count_text(m, "element")}; });
         if constexpr (!Report::stops) {
-          for (std::size_t i = 0; i < std::min(n, m); ++i) {
+          for (std::size_t i = 0; i < (n < m ? n : m); ++i) {
             match(report, path / index_key{i}, elements_of(a)[i], elements_of(b)[i]);
           }
         }

@@ -2,12 +2,9 @@
 // traverses it like the tree itself. It is empty where the type alone knows the structure.
 #pragma once
 
-#include <array>
 #include <espalier/detail/walk.hpp>
 #include <espalier/encode.hpp>
 #include <map>
-#include <memory>
-#include <optional>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -28,53 +25,33 @@ template <class Skeleton> struct repeated {
   std::size_t n = 0;
 };
 
-// A copyable owner, for the skeleton of a pointer to an incomplete type.
-template <class Skeleton> class box {
- public:
-  box() = default;
-  explicit box(std::unique_ptr<Skeleton> value) : value_(std::move(value)) {}
-  box(const box& other) : value_(other.value_ ? std::make_unique<Skeleton>(*other.value_) : nullptr) {}
-  box(box&&) noexcept = default;
-  box& operator=(box other) noexcept {
-    value_ = std::move(other.value_);
-    return *this;
-  }
-  ~box() = default;
+// What a pointer holds, copyable; of an incomplete type, too. (A vector of one or none: it has all of that.)
+template <class Skeleton> struct box {
+  std::vector<Skeleton> value;
 
-  explicit operator bool() const { return value_ != nullptr; }
-  Skeleton& operator*() { return *value_; }
-  const Skeleton& operator*() const { return *value_; }
-
- private:
-  std::unique_ptr<Skeleton> value_;
+  explicit operator bool() const { return !value.empty(); }
+  Skeleton& operator*() { return value.front(); }
+  const Skeleton& operator*() const { return value.front(); }
 };
 
 template <class T> consteval auto skeleton_type();
 
 template <class T> using skeleton = typename decltype(skeleton_type<T>())::type;
 
-template <class Node, class T> struct container_skeleton;
-template <class T, std::size_t N> struct container_skeleton<node<std::array<T, N>>, std::array<T, N>> {
-  using type = std::array<skeleton<T>, N>;
+template <class T> struct container_skeleton {
+  using type = typename node_of<T>::template with_element<skeleton<typename node_of<T>::element>>;
 };
-template <class T, class A> struct container_skeleton<node<std::vector<T, A>>, std::vector<T, A>> {
-  using type = std::vector<skeleton<T>>;
+template <class T>
+  requires(kind_of<T> == node_kind::map)
+struct container_skeleton<T> {  // in key order, also of an unordered map
+  using type = std::map<typename node_of<T>::key, skeleton<typename node_of<T>::element>, typename node_of<T>::compare>;
 };
-template <class K, class T, class C, class A>
-struct container_skeleton<node<std::map<K, T, C, A>>, std::map<K, T, C, A>> {
-  using type = std::map<K, skeleton<T>, C>;
+template <class T>
+  requires unique_ptr_like<T>
+struct container_skeleton<T> {
+  using type = box<skeleton<typename node_of<T>::element>>;
 };
-template <class K, class T, class H, class E, class A>
-struct container_skeleton<node<std::unordered_map<K, T, H, E, A>>, std::unordered_map<K, T, H, E, A>> {
-  using type = std::map<K, skeleton<T>>;
-};
-template <class T> struct container_skeleton<node<std::optional<T>>, std::optional<T>> {
-  using type = std::optional<skeleton<T>>;
-};
-template <class T> struct container_skeleton<node<std::unique_ptr<T>>, std::unique_ptr<T>> {
-  using type = box<skeleton<T>>;
-};
-template <class... T> struct container_skeleton<node<std::variant<T...>>, std::variant<T...>> {
+template <class... T> struct container_skeleton<std::variant<T...>> {
   using type = std::variant<skeleton<T>...>;
 };
 
@@ -91,7 +68,7 @@ template <class T> consteval auto skeleton_type() {
   } else if constexpr (has_static_elements<T>) {
     return type_tag<repeated<skeleton<typename node_of<T>::element>>>{};
   } else {
-    return type_tag<typename container_skeleton<node<T>, T>::type>{};
+    return type_tag<typename container_skeleton<T>::type>{};
   }
 }
 
@@ -186,7 +163,9 @@ template <class S> struct container_node<box<S>> {
   using element = S;
 
   template <class Make> static box<S> assemble(bool engaged, Make&& make) {
-    return box<S>(engaged ? std::unique_ptr<S>(new S(make())) : nullptr);
+    box<S> result;
+    if (engaged) result.value.push_back(make());
+    return result;
   }
 };
 

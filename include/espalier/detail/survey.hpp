@@ -274,6 +274,25 @@ template <class Where> struct unsupported_type {
       "or enums, are never nodes by themselves");
 };
 
+// A C array outside of what std::meta reads; the other back ends refuse aggregates that hold one.
+template <class Where> struct c_array_is_no_node {
+  static_assert(always_false<Where>,
+                "espalier: this member is a C array (its key path and type are named beside this message), which is "
+                "only read with C++26 reflection. Use std::array");
+};
+
+// The node itself says what is wrong with it.
+template <class T>
+concept says_why = requires { node_of<T>::says_why; };
+
+template <class Where, class T> consteval bool explain() {
+  if constexpr (says_why<T>) {
+    return sizeof(typename node_of<T>::template why<Where>) == 0;
+  } else {
+    return false;
+  }
+}
+
 template <class Where> struct leaf_array_is_no_tree {
   static_assert(
       always_false<Where>,
@@ -313,6 +332,10 @@ template <class Stops, class First, class... Rest> consteval bool require_trees_
       using where = at_path<path, BadFirst, BadRest...>;
       if constexpr ((is_leaf_array<BadFirst> || ... || is_leaf_array<BadRest>)) {
         return sizeof(leaf_array_is_no_tree<where>) == 0;
+      } else if constexpr (std::is_array_v<BadFirst>) {
+        return sizeof(c_array_is_no_node<where>) == 0;
+      } else if constexpr ((says_why<BadFirst> || ... || says_why<BadRest>)) {
+        return (explain<where, BadFirst>() && ... && explain<where, BadRest>());
       } else if constexpr (fault_here<BadFirst, BadRest...>() == fault::unsupported) {
         return sizeof(unsupported_type<where>) == 0;
       } else if constexpr (fault_here<BadFirst, BadRest...>() == fault::aux) {

@@ -57,12 +57,13 @@ constexpr path_view operator/(const path_view& parent, no_key) { return parent; 
 // --- Depth: only types that contain themselves can be nested without limit. ------------------------------------------
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_too_deep(const std::string& where) {
+  std::string text = "espalier: this tree is nested too deep";
+  if (!where.empty()) text.append(", at ").append(where, 0, 80).append("…");
+  text.append(": expected at most ").append(std::to_string(ESPALIER_MAX_DEPTH));
   throw depth_error(
-      "espalier: this tree is nested too deep" + (where.empty() ? where : ", at " + where.substr(0, 80) + "…") +
-      ": expected at most " + std::to_string(ESPALIER_MAX_DEPTH) +
-      " containers in one another whose elements contain such containers again. Traversal is recursive: let the tree "
-      "be "
-      "flatter (a vector of elements with indices), or, if the stack bears it, define ESPALIER_MAX_DEPTH");
+      text.append(" containers in one another whose elements contain such containers again. Traversal is recursive: "
+                  "let the tree be "
+                  "flatter (a vector of elements with indices), or, if the stack bears it, define ESPALIER_MAX_DEPTH"));
 }
 
 constexpr nested_path nested_once_more(no_path) { return {1}; }
@@ -250,27 +251,12 @@ constexpr To rebuild_alternative(Make& make, T& tree, R&... rest) {
   });
 }
 
-// Makes the fields of a T, one after the other, from those of another.
-template <class T, class Make> struct field_rebuilder {
-  Make& make;
-  std::size_t next = 0;
-
-  template <class Field> ESPALIER_INLINE constexpr reflect::field_value_t<Field> operator()(Field& field) {
-    return make(type_tag<reflect::field_value_t<Field>>{}, product_key<T>{next++}, field);
-  }
-};
-
 // A `To`, which has the structure of `tree`, from make(type_tag<child of To>, key, child, child of each rest tree...).
 // Aux data is copied from `tree`.
 template <class To, class Make, class T, class... R>
 ESPALIER_INLINE constexpr To rebuild(Make&& make, T& tree, R&... rest) {
   using N = node_of<T>;
-  if constexpr (is_plain_record<T> && std::is_same_v<To, std::remove_cv_t<T>> && sizeof...(R) == 0) {
-    field_rebuilder<To, std::remove_reference_t<Make>> fields{make};
-    return reflect::with_fields(tree, [&fields](auto&... field) ESPALIER_INLINE_LAMBDA -> To {
-      return reflect::construct<To>(fields, field...);
-    });
-  } else if constexpr (is_product<T>) {
+  if constexpr (is_product<T>) {
     const auto build = [&](auto&& children, auto&&... others) ESPALIER_INLINE_LAMBDA -> To {
       return node_of<To>::assemble(N::aux(tree), [&]<std::size_t I>(index<I>) ESPALIER_INLINE_LAMBDA {
         return make(type_tag<std::remove_cv_t<typename node_of<To>::template child<I>>>{},
@@ -328,10 +314,28 @@ template <class Leaf, class Path> struct child_mapper {
   }
 };
 
+// Makes the fields of a T, one after the other, from those of another.
+template <class T, class Leaf, class Path> struct field_mapper {
+  Leaf& leaf;
+  const Path& path;
+  std::size_t next = 0;
+
+  template <class Field> ESPALIER_INLINE constexpr reflect::field_value_t<Field> operator()(Field& field) {
+    using To = reflect::field_value_t<Field>;
+    if constexpr (ends_at<Leaf, Field>) {
+      return leaf(type_tag<To>{}, path / product_key<T>{next++}, field);
+    } else {
+      return map_tree<To>(leaf, path / product_key<T>{next++}, field);
+    }
+  }
+};
+
 template <class To, class Path, class Leaf, class T, class... R>
 ESPALIER_INLINE constexpr To map_tree(Leaf& leaf, Path path, T& tree, R&... rest) {
   if constexpr (ends_at<Leaf, T>) {
     return leaf(type_tag<To>{}, path, tree, rest...);
+  } else if constexpr (is_plain_record<T> && std::is_same_v<To, std::remove_cv_t<T>> && sizeof...(R) == 0) {
+    return reflect::remake(tree, field_mapper<To, Leaf, Path>{leaf, path});
   } else {
     const auto inside = entered<T>(path);
     return rebuild<To>(child_mapper<Leaf, std::remove_const_t<decltype(inside)>>{leaf, inside}, tree, rest...);

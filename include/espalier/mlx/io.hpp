@@ -19,6 +19,7 @@
 #include <espalier/structure.hpp>
 #include <espalier/typed_text.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>

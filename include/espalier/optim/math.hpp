@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <espalier/parameters.hpp>
 #include <espalier/visit.hpp>
+#include <espalier/visit_update.hpp>
 #include <type_traits>
 
 namespace espalier::optim {

@@ -17,7 +17,8 @@ template <class F, class First, class... Rest> consteval bool can_call() {
     return false;
   } else {
     using zips = espalier::detail::leaf_zips<First, Rest...>;
-    return espalier::detail::calls<F, false, zips, const First&, const Rest&...>::all_possible(zips{});
+    return espalier::detail::calls<F, false, zips, espalier::detail::types<const First&, const Rest&...>>::all_possible(
+        zips{});
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <espalier/reflect/bindings.hpp>
 #include <espalier/reflect/inline.hpp>
+#include <espalier/reflect/nowhere.hpp>
 
 namespace espalier::reflect::detail {
 
@@ -52,9 +53,10 @@ template <class T, unsigned Extra = plain> struct probe {
     __builtin_unreachable();
   }
 
+  // (Volatile, to be chosen only where the other does not fit.)
   template <class U>
     requires((Extra & references) != 0 && probe_converts<T, U, Extra>())
-  operator U&() const {
+  operator U&() const volatile {
     __builtin_unreachable();
   }
 
@@ -135,19 +137,6 @@ template <class T, unsigned Extra> consteval bool countable_with() {
   return forms_agree<T, probe<T, Extra>, braced_count<T, probe<T, Extra>>()>();
 }
 
-#ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#pragma clang diagnostic ignored "-Wundefined-internal"
-#endif
-
-// An object that is defined nowhere: pointers to its fields are constants all the same, and compilers spell
-// them with the name of the field last.
-template <class T> struct holder {
-  T value;
-};
-template <class T> extern const holder<T> nowhere_object;
-
 template <std::size_t N> struct pointers {
   const void* to[N];
 };
@@ -163,16 +152,13 @@ template <auto> struct constant;
 // True if the fields have addresses inside the object: not so for references, nor for bit-fields, whose
 // address is that of a copy.
 template <class T, std::size_t N> consteval bool fields_have_addresses() {
-  return requires { typename constant<binder<N>::apply(nowhere_object<T>.value, point_to())>; };
+  return requires { typename constant<binder<N>::apply(nowhere<T>(), point_to())>; };
 }
 
-#ifdef __clang__
-#pragma clang diagnostic pop
-#endif
-
 // Only reached to say what is wrong with `T`, which the compiler names next to the sentence.
-template <class T, std::size_t Count> consteval void refuse() {
+template <class T> consteval void refuse() {
   constexpr bool never = sizeof(T) == 0;
+  constexpr std::size_t Count = braced_count<T, probe<T>>();
   constexpr bool counted = forms_agree<T, probe<T>, Count>();
   if constexpr (counted || countable_with<T, references>()) {
     static_assert(never,
@@ -188,7 +174,7 @@ template <class T, std::size_t Count> consteval void refuse() {
                   "or register the struct with espalier::pytree_node.");
   } else if constexpr (takes_parenthesised<T, probe<T>>(std::make_index_sequence<max_fields + 1>())) {
     static_assert(never,
-                  "espalier: this struct has more than 255 fields. Group some of them in structs of their own, or "
+                  "espalier: this struct has more than 200 fields. Group some of them in structs of their own, or "
                   "register it with espalier::pytree_node.");
   } else if constexpr (takes<T, probe<T>, 1>() || Count <= max_fields) {
     static_assert(never,
@@ -201,17 +187,19 @@ template <class T, std::size_t Count> consteval void refuse() {
   }
 }
 
-template <class T> consteval std::size_t aggregate_count() {
+template <class T> consteval bool is_sound_aggregate() {
   constexpr std::size_t count = braced_count<T, probe<T>>();
-  if constexpr (!forms_agree<T, probe<T>, count>()) {
-    return refuse<T, count>(), 0;
-  } else if constexpr (count == 0) {
-    return 0;
-  } else if constexpr (!fields_have_addresses<T, count>()) {
-    return refuse<T, count>(), 0;
-  } else {
-    return count;
-  }
+  if constexpr (count == 0 || !forms_agree<T, probe<T>, count>())
+    return forms_agree<T, probe<T>, count>();
+  else
+    return fields_have_addresses<T, count>();
+}
+
+template <class T> consteval std::size_t aggregate_count() {
+  if constexpr (!is_sound_aggregate<T>())
+    return refuse<T>(), 0;
+  else
+    return braced_count<T, probe<T>>();
 }
 
 // What this back end reads; see reader in fields.hpp.
@@ -219,7 +207,8 @@ template <class T> inline constexpr bool is_readable = std::is_aggregate_v<T>;
 
 // `apply` is the binder's. `names` is defined in names.hpp.
 template <class T, bool = is_readable<T>> struct native_reader {};
-template <class T> struct native_reader<T, true> : binder<aggregate_count<T>()> {
+template <class T> struct native_reader<T, true> : binder<is_sound_aggregate<T>() ? braced_count<T, probe<T>>() : 0> {
+  static constexpr bool sound = is_sound_aggregate<T>();
   static constexpr std::size_t count = aggregate_count<T>();
 
   static consteval auto names();

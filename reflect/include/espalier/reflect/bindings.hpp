@@ -1,5 +1,5 @@
 #pragma once
-// Structured bindings for every number of fields from 0 to 255: C++20 cannot write them as a pack. A table of
+// Structured bindings for every number of fields from 0 to 200: C++20 cannot write them as a pack. A table of
 // specialisations, because a specialisation is found by one look-up; an overload set or a chain of
 // `if constexpr` is walked for every struct.
 //
@@ -11,7 +11,7 @@
 
 namespace espalier::reflect::detail {
 
-inline constexpr std::size_t max_fields = 255;
+inline constexpr std::size_t max_fields = 200;
 
 template <std::size_t N> struct binder;
 
@@ -242,64 +242,6 @@ ESPALIER_BIND(197, ESPALIER_ROW_11, m0, m1, m2, m3, m4)
 ESPALIER_BIND(198, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5)
 ESPALIER_BIND(199, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6)
 ESPALIER_BIND(200, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7)
-ESPALIER_BIND(201, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8)
-ESPALIER_BIND(202, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9)
-ESPALIER_BIND(203, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, mA)
-ESPALIER_BIND(204, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, mA, mB)
-ESPALIER_BIND(205, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, mA, mB, mC)
-ESPALIER_BIND(206, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, mA, mB, mC, mD)
-ESPALIER_BIND(207, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, mA, mB, mC, mD, mE)
-ESPALIER_BIND(208, ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, mA, mB, mC, mD, mE, mF)
-#define ESPALIER_ROW_12 ESPALIER_ROW_11, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, mA, mB, mC, mD, mE, mF
-ESPALIER_BIND(209, ESPALIER_ROW_12, n0)
-ESPALIER_BIND(210, ESPALIER_ROW_12, n0, n1)
-ESPALIER_BIND(211, ESPALIER_ROW_12, n0, n1, n2)
-ESPALIER_BIND(212, ESPALIER_ROW_12, n0, n1, n2, n3)
-ESPALIER_BIND(213, ESPALIER_ROW_12, n0, n1, n2, n3, n4)
-ESPALIER_BIND(214, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5)
-ESPALIER_BIND(215, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6)
-ESPALIER_BIND(216, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7)
-ESPALIER_BIND(217, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8)
-ESPALIER_BIND(218, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8, n9)
-ESPALIER_BIND(219, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, nA)
-ESPALIER_BIND(220, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, nA, nB)
-ESPALIER_BIND(221, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, nA, nB, nC)
-ESPALIER_BIND(222, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, nA, nB, nC, nD)
-ESPALIER_BIND(223, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, nA, nB, nC, nD, nE)
-ESPALIER_BIND(224, ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, nA, nB, nC, nD, nE, nF)
-#define ESPALIER_ROW_13 ESPALIER_ROW_12, n0, n1, n2, n3, n4, n5, n6, n7, n8, n9, nA, nB, nC, nD, nE, nF
-ESPALIER_BIND(225, ESPALIER_ROW_13, o0)
-ESPALIER_BIND(226, ESPALIER_ROW_13, o0, o1)
-ESPALIER_BIND(227, ESPALIER_ROW_13, o0, o1, o2)
-ESPALIER_BIND(228, ESPALIER_ROW_13, o0, o1, o2, o3)
-ESPALIER_BIND(229, ESPALIER_ROW_13, o0, o1, o2, o3, o4)
-ESPALIER_BIND(230, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5)
-ESPALIER_BIND(231, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6)
-ESPALIER_BIND(232, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7)
-ESPALIER_BIND(233, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8)
-ESPALIER_BIND(234, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8, o9)
-ESPALIER_BIND(235, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8, o9, oA)
-ESPALIER_BIND(236, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8, o9, oA, oB)
-ESPALIER_BIND(237, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8, o9, oA, oB, oC)
-ESPALIER_BIND(238, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8, o9, oA, oB, oC, oD)
-ESPALIER_BIND(239, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8, o9, oA, oB, oC, oD, oE)
-ESPALIER_BIND(240, ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8, o9, oA, oB, oC, oD, oE, oF)
-#define ESPALIER_ROW_14 ESPALIER_ROW_13, o0, o1, o2, o3, o4, o5, o6, o7, o8, o9, oA, oB, oC, oD, oE, oF
-ESPALIER_BIND(241, ESPALIER_ROW_14, p0)
-ESPALIER_BIND(242, ESPALIER_ROW_14, p0, p1)
-ESPALIER_BIND(243, ESPALIER_ROW_14, p0, p1, p2)
-ESPALIER_BIND(244, ESPALIER_ROW_14, p0, p1, p2, p3)
-ESPALIER_BIND(245, ESPALIER_ROW_14, p0, p1, p2, p3, p4)
-ESPALIER_BIND(246, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5)
-ESPALIER_BIND(247, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6)
-ESPALIER_BIND(248, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7)
-ESPALIER_BIND(249, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7, p8)
-ESPALIER_BIND(250, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9)
-ESPALIER_BIND(251, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, pA)
-ESPALIER_BIND(252, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, pA, pB)
-ESPALIER_BIND(253, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, pA, pB, pC)
-ESPALIER_BIND(254, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, pA, pB, pC, pD)
-ESPALIER_BIND(255, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, pA, pB, pC, pD, pE)
 #undef ESPALIER_ROW_0
 #undef ESPALIER_ROW_1
 #undef ESPALIER_ROW_2
@@ -312,9 +254,6 @@ ESPALIER_BIND(255, ESPALIER_ROW_14, p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, pA, 
 #undef ESPALIER_ROW_9
 #undef ESPALIER_ROW_10
 #undef ESPALIER_ROW_11
-#undef ESPALIER_ROW_12
-#undef ESPALIER_ROW_13
-#undef ESPALIER_ROW_14
 #undef ESPALIER_BIND
 // clang-format on
 

@@ -33,9 +33,6 @@
 
 namespace espalier::reflect::detail {
 
-template <class T>
-concept described = boost::describe::has_describe_members<T>::value;
-
 template <class T> consteval bool bases_are_described();
 
 template <class> inline constexpr bool all_bases_are_described = false;
@@ -44,7 +41,7 @@ inline constexpr bool all_bases_are_described<List<Base...>> =
     (detail::bases_are_described<typename Base::type>() && ...);
 
 template <class T> consteval bool bases_are_described() {
-  if constexpr (described<T>)
+  if constexpr (boost::describe::has_describe_members<T>::value)
     return all_bases_are_described<boost::describe::describe_bases<T, boost::describe::mod_any_access>>;
   else
     return false;
@@ -57,11 +54,16 @@ template <class... Member> struct described_names {
 template <class T, class Members> struct described_reader;
 template <class T, template <class...> class List, class... Member>
 struct described_reader<T, List<Member...>> : listed_reader<T, described_names<Member...>, Member::pointer...> {
+  using listed = listed_reader<T, described_names<Member...>, Member::pointer...>;
+
+  static constexpr bool has_members = sizeof...(Member) > 0 || std::is_empty_v<T>;
+
+  static constexpr bool sound = has_members && listed::sound;
   static constexpr std::size_t count = [] {
-    static_assert(sizeof...(Member) > 0 || std::is_empty_v<T>,
+    static_assert(has_members,
                   "espalier: this class is described for Boost.Describe without any members, but it has some. List "
                   "them, or register the class with espalier::pytree_node.");
-    return sizeof...(Member);
+    return listed::count;
   }();
 };
 
@@ -74,6 +76,7 @@ inline constexpr unsigned described_members =
          : boost::describe::mod_inherited | boost::describe::mod_hidden);
 
 template <class T, bool = detail::bases_are_described<T>()> struct checked_described_reader {
+  static constexpr bool sound = false;
   static constexpr std::size_t count = [] {
     static_assert(sizeof(T) == 0,
                   "espalier: this class is described for Boost.Describe with a base class that is not. Describe the "
@@ -86,7 +89,9 @@ struct checked_described_reader<T, true>
     : described_reader<T, boost::describe::describe_members<T, described_members<T>>> {};
 
 template <class T>
-  requires described<T>
-struct reader<T> : checked_described_reader<T> {};
+  requires boost::describe::has_describe_members<T>::value
+struct by_describe<T> {
+  using reader = checked_described_reader<T>;
+};
 
 }  // namespace espalier::reflect::detail

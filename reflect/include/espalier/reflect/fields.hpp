@@ -26,10 +26,12 @@ namespace detail {
 
 // What a back end provides; `native_reader` is the chosen one's, and another is a specialisation:
 //
+//   static constexpr bool sound;                                                   false if `count` will not compile
 //   static constexpr std::size_t count;                                            of fields, those of bases first
 //   static consteval std::array<std::string_view, count> names();
 //   template <class Self, class F> static constexpr decltype(auto) apply(Self& value, F&& f);     f(field&...)
 //   template <class F, class... A> static constexpr T construct(F&& f, A&&... a);                 a T from f(a)...
+//   template <class Self, class F> static constexpr T remake(Self& value, F& f);      optional: a T from f(field&)...
 template <class T> struct reader : native_reader<T> {
   using is_native = void;
 };
@@ -64,7 +66,7 @@ template <class T> consteval std::size_t count() {
 
 }  // namespace detail
 
-// The number of fields of `T`, at most 255 in C++20. Does not compile, and says why, if `T` has a C array, a base
+// The number of fields of `T`, at most 200 in C++20. Does not compile, and says why, if `T` has a C array, a base
 // class, a bit-field, a reference or an unnamed union among its members; std::meta refuses only the last two.
 template <class T> inline constexpr std::size_t field_count_v = detail::count<T>();
 
@@ -83,6 +85,18 @@ template <class T, class F, class... A> ESPALIER_INLINE constexpr T construct(F&
   return detail::reader<T>::construct(f, static_cast<A&&>(a)...);
 }
 
+// A `T` with the fields f(field), made from another's as construct makes them.
+template <class T, class F> ESPALIER_INLINE constexpr std::remove_cv_t<T> remake(T& value, F&& f) {
+  using reader = detail::reader<std::remove_cv_t<T>>;
+  if constexpr (requires { reader::remake(value, f); }) {
+    return reader::remake(value, f);
+  } else {
+    return reflect::with_fields(value, [&f](auto&... field) ESPALIER_INLINE_LAMBDA -> std::remove_cv_t<T> {
+      return reflect::construct<std::remove_cv_t<T>>(f, field...);
+    });
+  }
+}
+
 namespace detail {
 
 template <class... A> struct type_list {};
@@ -94,10 +108,18 @@ struct list_types {
 template <class T> using fields_of = decltype(reflect::with_fields(std::declval<T&>(), list_types()));
 
 #if ESPALIER_HAS_STD_META
-template <std::size_t I, class List> struct at;
-template <std::size_t I, class... A> struct at<I, type_list<A...>> {
-  using type = A...[I];
-};
+template <class... A> consteval std::meta::info type_at(type_list<A...>, std::size_t i) {
+  return std::array<std::meta::info, sizeof...(A)>{^^A...}[i];
+}
+
+template <class T> consteval std::meta::info field_type(std::size_t i) {
+  if constexpr (adapted<std::remove_cv_t<T>>) {
+    return detail::type_at(fields_of<T>(), i);
+  } else {
+    const std::meta::info type = type_of(native_reader<std::remove_cv_t<T>>::fields[i]);
+    return std::is_const_v<T> ? add_const(type) : type;
+  }
+}
 #else
 template <std::size_t I, class A> struct indexed {
   using type = A;
@@ -116,7 +138,7 @@ template <std::size_t I, class A> indexed<I, A> at(const indexed<I, A>&);
 
 // The declared type of field `I`; const if it was declared const, or if `T` is.
 #if ESPALIER_HAS_STD_META
-template <class T, std::size_t I> using field_t = typename detail::at<I, detail::fields_of<T>>::type;
+template <class T, std::size_t I> using field_t = [:detail::field_type<T>(I):];
 #else
 template <class T, std::size_t I>
 using field_t = typename decltype(detail::at<I>(std::declval<detail::indexed_fields<T>&>()))::type;

@@ -14,8 +14,8 @@
 //
 // Members of bases can be listed too, those of the first base first. Members that are not listed are no part of the
 // tree: in an object made from its fields they are what the constructor makes of them (see constructed_by).
-// Hana allows 54 members. Describe allows more, reads bases by itself and compiles faster: see describe.hpp. (A class
-// that is adapted for both is ambiguous where both headers are included.)
+// Hana allows 54 members. Describe allows more, reads bases by itself and compiles faster: see describe.hpp. A class that
+// is adapted for both is refused where both headers are included.
 //
 // An aggregate is read by its adaptation once this header is there, and is the same tree as before if all its members
 // are listed: same names, same order, same structure hash (annotations of C++26 are not read then). Include it where
@@ -34,9 +34,6 @@
 #include <espalier/reflect/listed.hpp>
 
 namespace espalier::reflect::detail {
-
-template <class T>
-concept hana_adapted = std::is_class_v<T> && boost::hana::Struct<T>::value;
 
 // A member, as the macros write it down; `is_written` is false for an accessor that is a function.
 template <class> struct hana_member {
@@ -58,34 +55,17 @@ template <class T>
 concept hana_defined = requires { typename T::hana_accessors_impl; } &&
                        std::is_base_of_v<typename T::hana_accessors_impl, boost::hana::accessors_impl<T>>;
 
-template <class T, auto First, auto...> consteval bool begins_with() {
-  return std::is_polymorphic_v<T> || detail::place_of<T>(First).at == std::addressof(listed_object<T>.value);
+template <class T, class Class, class Field> consteval bool is_declared_in(Field Class::*) {
+  return std::is_same_v<T, Class>;
 }
 
-template <class T, auto... Members> consteval std::size_t hana_count() {
-  if constexpr (sizeof...(Members) == 0) {
-    static_assert(
-        std::is_empty_v<T>,
-        "espalier: this class is adapted for Boost.Hana without any members, but it has some, or it is derived "
-        "from such a class. List them with BOOST_HANA_ADAPT_STRUCT, or register the class with "
-        "espalier::pytree_node.");
-  } else if constexpr (hana_defined<T>) {
-    constexpr bool own = ((detail::place_of<T>(Members).declared_in == &class_id<T>) && ...);
-    static_assert(own,
-                  "espalier: this class has BOOST_HANA_DEFINE_STRUCT from its base class only, which does not know the "
-                  "fields of the class itself. List those of both with BOOST_HANA_ADAPT_STRUCT, or register the class "
-                  "with espalier::pytree_node.");
-    if constexpr (own) {
-      static_assert(detail::begins_with<T, Members...>(),
-                    "espalier: in this class, something stands in front of the fields that BOOST_HANA_DEFINE_STRUCT "
-                    "defines and would be lost: a base class, or a member. List all that belongs to the tree with "
-                    "BOOST_HANA_ADAPT_STRUCT, or register the class with espalier::pytree_node.");
-    }
-  }
-  return sizeof...(Members);
+template <class T> consteval bool begins_with() { return true; }
+template <class T, auto First, auto...> consteval bool begins_with() {
+  return std::is_polymorphic_v<T> || detail::place_of<T>(First).at == std::addressof(nowhere<T>());
 }
 
 template <class T, class Accessors> struct hana_reader {
+  static constexpr bool sound = false;
   static constexpr std::size_t count = [] {
     static_assert(sizeof(T) == 0,
                   "espalier: the accessors of this class are functions, and no references to its members. List the "
@@ -98,11 +78,39 @@ template <class T, class... Member>
   requires(hana_member<Member>::is_written && ...)
 struct hana_reader<T, boost::hana::tuple<Member...>>
     : listed_reader<T, hana_names<Member...>, hana_member<Member>::pointer...> {
-  static constexpr std::size_t count = detail::hana_count<T, hana_member<Member>::pointer...>();
+  using listed = listed_reader<T, hana_names<Member...>, hana_member<Member>::pointer...>;
+
+  static constexpr bool has_members = sizeof...(Member) > 0 || std::is_empty_v<T>;
+  static constexpr bool own = !hana_defined<T> || (detail::is_declared_in<T>(hana_member<Member>::pointer) && ...);
+  static constexpr bool at_front = [] {
+    if constexpr (hana_defined<T> && own)
+      return detail::begins_with<T, hana_member<Member>::pointer...>();
+    else
+      return true;
+  }();
+
+  static constexpr bool sound = has_members && own && at_front && listed::sound;
+  static constexpr std::size_t count = [] {
+    static_assert(has_members,
+                  "espalier: this class is adapted for Boost.Hana without any members, but it has some, or it is "
+                  "derived from such a class. List them with BOOST_HANA_ADAPT_STRUCT, or register the class with "
+                  "espalier::pytree_node.");
+    static_assert(own,
+                  "espalier: this class has BOOST_HANA_DEFINE_STRUCT from its base class only, which does not know the "
+                  "fields of the class itself. List those of both with BOOST_HANA_ADAPT_STRUCT, or register the class "
+                  "with espalier::pytree_node.");
+    static_assert(at_front,
+                  "espalier: in this class, something stands in front of the fields that BOOST_HANA_DEFINE_STRUCT "
+                  "defines and would be lost: a base class, or a member. List all that belongs to the tree with "
+                  "BOOST_HANA_ADAPT_STRUCT, or register the class with espalier::pytree_node.");
+    return listed::count;
+  }();
 };
 
 template <class T>
-  requires hana_adapted<T>
-struct reader<T> : hana_reader<T, decltype(boost::hana::accessors_impl<T>::apply())> {};
+  requires(std::is_class_v<T> && boost::hana::Struct<T>::value)
+struct by_hana<T> {
+  using reader = hana_reader<T, decltype(boost::hana::accessors_impl<T>::apply())>;
+};
 
 }  // namespace espalier::reflect::detail

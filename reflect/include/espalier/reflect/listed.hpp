@@ -13,35 +13,18 @@
 
 #include <espalier/reflect/construct.hpp>
 #include <espalier/reflect/inline.hpp>
+#include <espalier/reflect/nowhere.hpp>
 
 namespace espalier::reflect::detail {
 
+template <class T, class Class, class Field> consteval bool in_virtual_base(Field Class::*) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"  // alone, it goes to private bases
-// A member of `value` or of a base of it.
-template <class Self, class Class, class Field>
-ESPALIER_INLINE constexpr auto& listed_member(Self& value, Field Class::* member) {
-  using base = std::conditional_t<std::is_const_v<Self>, const Class, Class>;
-  return ((base&)value).*member;
-}
-
-template <class T, class Class, class Field> consteval bool in_virtual_base(Field Class::*) {
   return !requires(Class* base) { (T*)base; };
-}
 #pragma GCC diagnostic pop
+}
 
 // --- The order of declaration. The other back ends know no other, whatever order the members are listed in. ---
-
-#ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#pragma clang diagnostic ignored "-Wundefined-internal"
-#endif
-// An object that is defined nowhere: only addresses in it are compared, at compile time.
-template <class T> struct listed_holder {
-  const T value;
-};
-template <class T> extern const listed_holder<T> listed_object;
 
 template <class> inline constexpr char class_id{};
 
@@ -51,7 +34,7 @@ struct listed_place {
 };
 
 template <class T, class Class, class Field> constexpr listed_place place_of(Field Class::* member) {
-  return {std::addressof(detail::listed_member(listed_object<T>.value, member)), &class_id<Class>};
+  return {std::addressof(detail::member_of(nowhere<T>(), member)), &class_id<Class>};
 }
 
 // (The conditional makes clang fold the comparison, which it takes for no constant if the members' access differs.)
@@ -62,11 +45,7 @@ constexpr bool declared_before(listed_place a, listed_place b) {
 // Which of the members was declared first, second, …; classes stay in the order of the list.
 template <class T, auto... Members> consteval std::array<std::size_t, sizeof...(Members)> declaration_order() {
   std::array<std::size_t, sizeof...(Members)> order{};
-  constexpr bool fixed = !(detail::in_virtual_base<T>(Members) || ...);
-  static_assert(fixed,
-                "espalier: members of a virtual base class are listed for this class. Make the base a member, or "
-                "register the class with espalier::pytree_node.");
-  if constexpr (fixed && sizeof...(Members) > 1) {
+  if constexpr (sizeof...(Members) > 1 && !(detail::in_virtual_base<T>(Members) || ...)) {
     const listed_place places[] = {detail::place_of<T>(Members)...};
     for (std::size_t i = 0; i < order.size(); ++i) {
       order[i] = i;
@@ -77,9 +56,6 @@ template <class T, auto... Members> consteval std::array<std::size_t, sizeof...(
   }
   return order;
 }
-#ifdef __clang__
-#pragma clang diagnostic pop
-#endif
 
 template <class T, auto... Members>
 inline constexpr std::array<std::size_t, sizeof...(Members)> listed_order = declaration_order<T, Members...>();
@@ -111,10 +87,8 @@ template <class T> struct listed_all {
 // --- The reader. ---
 
 template <class T, auto... Members> struct ordered_reader {
-  static constexpr std::size_t count = sizeof...(Members);
-
   template <class Self, class F> ESPALIER_INLINE static constexpr decltype(auto) apply(Self& value, F&& f) {
-    return static_cast<F&&>(f)(detail::listed_member(value, Members)...);
+    return static_cast<F&&>(f)(detail::member_of(value, Members)...);
   }
 
   template <class F, class... A> ESPALIER_INLINE static constexpr T construct(F&& f, A&&... a) {
@@ -157,15 +131,56 @@ template <std::size_t N> consteval bool all_differ(const std::array<std::string_
 // `Listed` has the names as the macro lists them.
 template <class T, class Listed, auto... Members>
 struct listed_reader : sorted_reader<T, std::make_index_sequence<sizeof...(Members)>, Members...>::type {
-  static consteval std::array<std::string_view, sizeof...(Members)> names() {
-    constexpr bool distinct = detail::all_differ(Listed::names);
+  static constexpr bool fixed = !(detail::in_virtual_base<T>(Members) || ...);
+  static constexpr bool distinct = detail::all_differ(Listed::names);
+
+  static constexpr bool sound = fixed && distinct;
+  static constexpr std::size_t count = [] {
+    static_assert(fixed,
+                  "espalier: members of a virtual base class are listed for this class. Make the base a member, or "
+                  "register the class with espalier::pytree_node.");
     static_assert(distinct,
                   "espalier: two fields of this class have the same name, such as one of its own and one of its base "
                   "class. Rename one of them, or register the class with espalier::pytree_node.");
+    return sizeof...(Members);
+  }();
+
+  static consteval std::array<std::string_view, sizeof...(Members)> names() {
     std::array<std::string_view, sizeof...(Members)> result;
     for (std::size_t i = 0; i < result.size(); ++i) result[i] = Listed::names[listed_order<T, Members...>[i]];
     return result;
   }
+};
+
+// --- Which library lists the members of T: hana.hpp and describe.hpp each specialise theirs, with its `reader`. ---
+
+template <class T> struct by_hana {};
+template <class T> struct by_describe {};
+
+template <class T>
+concept hana_adapted = requires { typename by_hana<T>::reader; };
+template <class T>
+concept described = requires { typename by_describe<T>::reader; };
+
+template <class T>
+  requires hana_adapted<T>
+struct reader<T> : by_hana<T>::reader {};
+
+template <class T>
+  requires described<T>
+struct reader<T> : by_describe<T>::reader {};
+
+template <class T>
+  requires hana_adapted<T> && described<T>
+struct reader<T> {
+  static constexpr bool sound = false;
+  static constexpr std::size_t count = [] {
+    static_assert(
+        sizeof(T) == 0,
+        "espalier: this class is adapted for Boost.Hana and described for Boost.Describe, and the headers for "
+        "both are included. Take out one of the two, or include only hana.hpp or only describe.hpp.");
+    return std::size_t{0};
+  }();
 };
 
 }  // namespace espalier::reflect::detail

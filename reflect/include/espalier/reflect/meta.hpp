@@ -44,6 +44,7 @@ struct findings {
   bool nested = false;  // in bases and anonymous structs, so that braces around the fields alone do not make an object
   bool arrays = false;
   bool bit_fields = false;
+  bool annotations = false;
 };
 
 inline constexpr auto unchecked = std::meta::access_context::unchecked();
@@ -92,6 +93,7 @@ consteval findings find(std::meta::info type) {
     if (is_reference_type(field_type)) detail::blame(result, fault::reference, field);
     result.arrays = result.arrays || is_array_type(field_type);
     result.bit_fields = result.bit_fields || std::meta::is_bit_field(field);
+    result.annotations = result.annotations || !annotations_of(field).empty();
   }
   result.fields = std::define_static_array(fields);
   return result;
@@ -133,12 +135,15 @@ template <std::size_t N> struct named_fields {
   bool renamed = false;
 };
 
-template <std::size_t N> consteval named_fields<N> name_fields(std::span<const std::meta::info> fields) {
+template <std::size_t N> consteval named_fields<N> name_fields(const findings& in) {
   named_fields<N> result;
   for (std::size_t i = 0; i < N; ++i) {
-    const std::vector<std::meta::info> given = annotations_of_with_type(fields[i], ^^field_name);
-    result.names[i] = given.empty() ? identifier_of(fields[i]) : extract<field_name>(given.front()).text;
-    result.renamed = result.renamed || !given.empty();
+    result.names[i] = identifier_of(in.fields[i]);
+    if (!in.annotations) continue;
+    const std::vector<std::meta::info> given = annotations_of_with_type(in.fields[i], ^^field_name);
+    if (given.empty()) continue;
+    result.names[i] = extract<field_name>(given.front()).text;
+    result.renamed = true;
   }
   return result;
 }
@@ -201,13 +206,17 @@ template <class T> struct nested_maker {
 
 template <class T, bool = is_readable<T>> struct native_reader {};
 template <class T> struct native_reader<T, true> {
+  static constexpr bool sound = found<T>.wrong == fault::none;
   static constexpr std::size_t count = detail::meta_count<T>();
 
   // (A static member of its own: what is in `found` would be copied for each index.)
   static constexpr std::span<const std::meta::info> fields = found<T>.fields;
 
+  // Whether a structured binding reads them: the quickest to compile.
+  static constexpr bool is_bindable = std::is_aggregate_v<T> && !found<T>.nested && !found<T>.bit_fields && count > 0;
+
   static consteval std::array<std::string_view, count> names() {
-    constexpr auto result = detail::name_fields<count>(fields);
+    constexpr auto result = detail::name_fields<count>(found<T>);
     // (Only a base or an annotation can repeat a name.)
     if constexpr (result.renamed || found<T>.nested)
       static_assert(detail::repeated_name(result.names).empty(),
@@ -218,12 +227,19 @@ template <class T> struct native_reader<T, true> {
   }
 
   template <class Self, class F> ESPALIER_INLINE static constexpr decltype(auto) apply(Self& value, F&& f) {
-    if constexpr (std::is_aggregate_v<T> && !found<T>.nested && !found<T>.bit_fields && count > 0) {
-      auto& [... field] = value;  // the quickest to compile
+    if constexpr (is_bindable) {
+      auto& [... field] = value;
       return static_cast<F&&>(f)(field...);
     } else {
       return native_reader::splice(value, static_cast<F&&>(f), std::make_index_sequence<count>());
     }
+  }
+
+  template <class Self, class F>
+    requires(is_bindable && !found<T>.arrays)
+  ESPALIER_INLINE static constexpr T remake(Self& value, F& f) {
+    auto& [... field] = value;
+    return T{f(field)...};
   }
 
 #pragma GCC diagnostic push
@@ -264,6 +280,12 @@ struct field_notes {
   bool is_leaf = false;  // annotated as a leaf
   bool is_bit_field = false;
 };
+
+// Whether there is anything to know: T is a class that this back end reads, with a field that is annotated or a
+// bit-field.
+template <class T>
+concept has_field_notes = requires { typename detail::reader<T>::is_native; } &&
+                          (detail::found<T>.annotations || detail::found<T>.bit_fields);
 
 // Those of the fields of T, a class that this back end reads.
 template <class T>

@@ -46,11 +46,6 @@ template <std::size_t N, auto Pointers> consteval std::array<std::string_view, N
   return cut_names<N>(__PRETTY_FUNCTION__);
 }
 
-#ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#pragma clang diagnostic ignored "-Wundefined-internal"
-#endif
 #if defined(__NVCC__)
 // nvcc's front end spells the name of a field only where the pointer has the field's own type; and in its pass over host
 // code, where the object is a member of another, it spells the names of all fields for each. So here the object is in no
@@ -79,12 +74,9 @@ template <class T> consteval auto native_reader<T, true>::names() {
 #if defined(__NVCC__)
     return names_of<native_reader::count, native_reader::apply(bare_nowhere_object<T>, point_with_types())>();
 #else
-    return names_of<native_reader::count, native_reader::apply(nowhere_object<T>.value, point_to())>();
+    return names_of<native_reader::count, native_reader::apply(nowhere<T>(), point_to())>();
 #endif
 }
-#ifdef __clang__
-#pragma clang diagnostic pop
-#endif
 
 }  // namespace detail
 #endif
