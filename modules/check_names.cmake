@@ -5,7 +5,7 @@
 
 # names(RESULT NAMESPACE UNIT FIRST_LINE FLAGS...)
 function(names result namespace unit first_line)
-  file(WRITE "${SCRATCH}/${unit}.cpp" "${first_line}\nint main() {\n${namespace}::\n")
+  file(WRITE "${SCRATCH}/${unit}.cpp" "${first_line}\nint main() {\n${namespace}::\n")  # completed in line 3
   string(LENGTH "${namespace}::1" column)
   execute_process(
     COMMAND "${COMPILER}" "@${FLAGS}" ${ARGN} -w -fsyntax-only -Xclang -code-completion-at=${unit}.cpp:3:${column} ${unit}.cpp
@@ -21,8 +21,9 @@ function(names result namespace unit first_line)
 endfunction()
 
 file(MAKE_DIRECTORY "${SCRATCH}")
+file(WRITE "${SCRATCH}/all.hpp" "#include <espalier/any_treedef.hpp>\n#include <espalier/compile.hpp>\n#include <espalier/espalier.hpp>\n")
 foreach(namespace IN ITEMS espalier espalier::optim espalier::reflect)
-  names(missing ${namespace} including "#include <espalier/any_treedef.hpp>\n#include <espalier/compile.hpp>\n#include <espalier/espalier.hpp>")
+  names(missing ${namespace} including "#include \"all.hpp\"")
   names(exported ${namespace} importing "import espalier;" "-fmodule-file=espalier=${PCM}")
   list(REMOVE_ITEM missing ${exported})
   if(missing)

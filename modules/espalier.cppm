@@ -143,6 +143,7 @@ using espalier::reflect::field_names_v;
 using espalier::reflect::field_t;
 using espalier::reflect::field_value_t;
 using espalier::reflect::reflectable;
+using espalier::reflect::remake;
 using espalier::reflect::with_fields;
 }  // namespace espalier::reflect
 

@@ -115,7 +115,7 @@ OPERATIONS = {
     "tree_print": ("print", "total += static_cast<double>(espalier::tree_print(value).size());"),
     "tree_reduce": ("reduce", "total += espalier::tree_reduce([](double sum, auto x) { return sum + x; }, value, 0.0);"),
     "tree_visit": ("visit", "espalier::tree_visit([](auto& x) { total += static_cast<double>(x); }, value);"),
-    "tree_visit_update": ("visit", "espalier::tree_visit_update([](auto x) { return x; }, value);"),
+    "tree_visit_update": ("visit_update", "espalier::tree_visit_update([](auto x) { return x; }, value);"),
     "tree_visit_with_path": ("visit", "espalier::tree_visit_with_path([](const auto&, auto& x) { x += x; }, value);"),
 }
 
