@@ -8,6 +8,7 @@
 #include <espalier/ravel.hpp>
 #include <espalier/span.hpp>
 #include <espalier/zeros_like.hpp>
+#include <tuple>
 
 using namespace espalier;
 
@@ -49,7 +50,7 @@ void use() {
   (void)tree_cast<int>(p);
 #endif
 #ifdef CASE_print_of_a_leaf_array
-  (void)tree_print(tree_cast<float>(p));
+  (void)tree_print(tree_cast<float>(std::tuple(p)));
 #endif
 #ifdef CASE_norm_of_text
   (void)tree_norm(holder{});
