@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/engine.hpp>
 #include <espalier/leaf.hpp>
 #include <espalier/parameters.hpp>

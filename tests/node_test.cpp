@@ -238,6 +238,55 @@ TEST(node, a_unique_ptr_is_a_child_or_none) {
   EXPECT_NE(mapped.at, tree.at);
 }
 
+// They have the members of std::optional, std::unique_ptr and std::complex, and mean something else.
+template <class T> struct cell {
+  using value_type = T;
+  T held{};
+  int uses = 0;
+  T& value() { return held; }
+  bool has_value() const { return uses > 0; }
+  void reset() { uses = 0; }
+  explicit operator bool() const { return has_value(); }
+  T& operator*() { return held; }
+};
+struct from_pool {};
+template <class T, class Deleter = from_pool> class pooled {
+ public:
+  using element_type = T;
+  using deleter_type = Deleter;
+  T* release();
+
+ private:
+  T* held_ = nullptr;
+};
+template <class T> struct sample {
+  using value_type = T;
+  T seen;
+  double weight;
+  T real() const { return seen; }
+  friend sample conj(const sample& s) { return s; }
+};
+struct holds_lookalikes {
+  cell<double> a;
+  sample<double> b;
+};
+
+TEST(node, what_only_looks_like_a_standard_container_is_taken_for_what_it_is) {
+  holds_lookalikes tree{{0.5, 7}, {2.0, 3.0}};
+  EXPECT_EQ(tree_paths(tree).size(), 4U);
+  EXPECT_EQ(tree_paths(tree)[1].to_string(), ".a.uses");
+  EXPECT_EQ(tree_paths(tree)[2].to_string(), ".b.seen");
+  const auto doubled = tree_map([](auto x) { return static_cast<decltype(x)>(2 * x); }, tree);
+  EXPECT_EQ(doubled.a.held, 1.0);
+  EXPECT_EQ(doubled.a.uses, 14);
+  EXPECT_FALSE(pytree<pooled<double>>);
+}
+
+TEST(node, maps_whose_keys_are_ordered_by_address_are_none) {
+  EXPECT_FALSE((pytree<std::map<const char*, double>>));
+  EXPECT_TRUE((pytree<std::map<std::string, double>>));
+}
+
 TEST(node, a_variant_is_the_child_it_holds) {
   corpus::choice tree{std::vector{1, 2}};
   const corpus::choice mapped = tree_map(corpus::increase(), tree);

@@ -71,4 +71,15 @@ TEST(unordered_map, is_rebound_merged_and_moved) {
   EXPECT_EQ(parts.at("y"), (std::vector{2, 2}));
 }
 
+struct seeded {
+  std::size_t seed = 0;
+  std::size_t operator()(int key) const { return std::hash<int>()(key) ^ seed; }
+};
+
+TEST(unordered_map, keeps_its_hash_function_and_not_only_its_type) {
+  const std::unordered_map<int, double, seeded> map(8, seeded{42});
+  EXPECT_EQ(tree_map([](double x) { return x; }, map).hash_function().seed, 42U);
+  EXPECT_EQ(tree_map([](double) { return 1.0F; }, map).hash_function().seed, 42U);
+}
+
 }  // namespace

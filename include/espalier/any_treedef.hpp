@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/detail/match.hpp>
 #include <espalier/detail/walk.hpp>
 #include <espalier/encode.hpp>

@@ -9,7 +9,6 @@
 #include <espalier/detail/match.hpp>
 #include <espalier/detail/walk.hpp>
 #include <espalier/errors.hpp>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,9 +110,8 @@ template <fixed_string Text, std::size_t Begin = 0> struct path_lookup {
       auto&& children = N::children(tree);
       return after<child<T>.second>::in(get_child<child<T>.first>(children));
     } else if constexpr (N::kind == node_kind::variant) {
-      auto* held = std::get_if<child<T>.first>(&tree);
-      if (!held) fail("alternative " + std::to_string(tree.index()));
-      return in(*held);
+      if (tree.index() != child<T>.first) fail("alternative " + std::to_string(tree.index()));
+      return in(alternative<child<T>.first>(tree));
     } else if constexpr (N::kind == node_kind::maybe) {
       if (!tree) fail("no value");
       return in(held(tree));
@@ -133,7 +131,11 @@ template <fixed_string Text, std::size_t Begin = 0> struct path_lookup {
 };
 
 template <class T, class Where> constexpr auto& find_place(T& tree, const Where& where) {
-  return std::invoke(where, tree);
+  if constexpr (std::is_member_pointer_v<Where>) {
+    return tree.*where;
+  } else {
+    return where(tree);
+  }
 }
 template <class T, auto Text> constexpr auto& find_place(T& tree, const path_literal<Text>&) {
   return path_lookup<Text>::in(tree);
@@ -353,7 +355,7 @@ template <class Tree, class... Where> class places {
     if constexpr (!require_value<value_type, decltype(f)>()) {
       return tree;
     } else {
-      value_type value = std::invoke(f, std::as_const(place));
+      value_type value = f(std::as_const(place));
       if constexpr (is_rebuilt<X>) {
         auto& met = as_met(value);
         return rebuilder<std::remove_reference_t<decltype(met)>>{as_met(place), met}(type_tag<T>{}, no_key{}, tree);

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/flatten.hpp>
 #include <espalier/path.hpp>

@@ -9,18 +9,17 @@
 #include <bit>
 #include <cstdint>
 #include <espalier/aux.hpp>
+#include <espalier/detail/sorted.hpp>
 #include <espalier/detail/types.hpp>
 #include <espalier/leaf.hpp>
 #include <espalier/node.hpp>
 #include <espalier/reflect/fields.hpp>
 #include <espalier/reflect/names.hpp>
-#include <queue>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace espalier {
@@ -40,6 +39,10 @@ struct byte_sink {
 template <class Sink> constexpr void put_integer(Sink& sink, std::uint64_t value, std::size_t width = 8) {
   for (std::size_t i = 0; i < width; ++i) sink.put(static_cast<unsigned char>(value >> (8 * i)));
 }
+
+struct by_bytes {
+  bool operator()(const std::string& a, const std::string& b) const { return a < b; }
+};
 
 template <class Sink> constexpr void put_string(Sink& sink, std::string_view text) {
   put_integer(sink, text.size());
@@ -85,15 +88,14 @@ template <class T> consteval bool is_encodable() {
     return true;
   } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
     return true;
-  } else if constexpr (is_complex<T> || is_specialization<T, aux> || optional_like<T> || is_ordered_range<T> ||
+  } else if constexpr (is_complex<T> || is_specialization<T, aux> || is_optional<T> || is_ordered_range<T> ||
                        is_unordered_range<T>) {
     if constexpr (requires { typename T::mapped_type; }) {
       return is_encodable<std::remove_cv_t<typename T::key_type>>() && is_encodable<typename T::mapped_type>();
     } else {
       return is_encodable<typename T::value_type>();
     }
-  } else if constexpr (is_specialization<T, std::tuple> || is_specialization<T, std::pair> ||
-                       is_specialization<T, std::variant>) {
+  } else if constexpr (is_specialization<T, std::tuple> || is_specialization<T, std::pair> || is_variant<T>) {
     return []<template <class...> class List, class... A>(type_tag<List<A...>>) {
       return all_encodable(types<A...>{});
     }(type_tag<T>{});
@@ -110,6 +112,9 @@ template <class T> consteval bool is_encodable() {
 // strings, complex numbers, empty classes, aggregates and standard containers of these, and types with a value_encoder.
 template <class T>
 concept encodable = detail::is_encodable<std::remove_cv_t<T>>();
+
+// The encoding as bytes.
+template <encodable T> std::string encoding_of(const T& value);
 
 // Writes the encoding of a value to a sink (anything with `put(unsigned char)`). Allocates only to sort unordered
 // containers by the encoding of their elements.
@@ -142,7 +147,7 @@ template <class Sink, encodable T> void encode(Sink& sink, const T& value) {
     encode(sink, value.imag());
   } else if constexpr (detail::is_specialization<T, aux>) {
     encode(sink, value.value);
-  } else if constexpr (detail::optional_like<T>) {
+  } else if constexpr (detail::is_optional<T>) {
     sink.put(value ? 'o' : 'n');
     if (value) encode(sink, *value);
   } else if constexpr (detail::is_ordered_range<T>) {
@@ -150,19 +155,18 @@ template <class Sink, encodable T> void encode(Sink& sink, const T& value) {
     put_integer(sink, value.size());
     for (const typename T::value_type& element : value) encode(sink, element);
   } else if constexpr (detail::is_unordered_range<T>) {
-    std::priority_queue<std::string, std::vector<std::string>, std::greater<>> elements;  // smallest on top
-    for (const auto& element : value) {
-      detail::byte_sink bytes;
-      encode(bytes, element);
-      elements.push(std::move(bytes.bytes));
-    }
+    std::vector<std::string> elements;
+    for (const auto& element : value) elements.push_back(encoding_of(element));
+    std::vector<const std::string*> sorted;
+    for (const std::string& element : elements) sorted.push_back(&element);
+    detail::sort_pointers<detail::by_bytes>(sorted);
     sink.put('h');
     put_integer(sink, elements.size());
-    for (; !elements.empty(); elements.pop()) detail::put_string(sink, elements.top());
-  } else if constexpr (detail::is_specialization<T, std::variant>) {
+    for (const std::string* element : sorted) detail::put_string(sink, *element);
+  } else if constexpr (detail::is_variant<T>) {
     sink.put('w');
     put_integer(sink, value.index());
-    std::visit([&](const auto& alternative) { encode(sink, alternative); }, value);
+    visit([&](const auto& alternative) { encode(sink, alternative); }, value);  // std::visit, found by its argument
   } else if constexpr (detail::is_specialization<T, std::tuple> || detail::is_specialization<T, std::pair>) {
     sink.put('t');
     put_integer(sink, std::tuple_size_v<T>);
@@ -179,7 +183,6 @@ template <class Sink, encodable T> void encode(Sink& sink, const T& value) {
   }
 }
 
-// The encoding as bytes.
 template <encodable T> std::string encoding_of(const T& value) {
   detail::byte_sink sink;
   encode(sink, value);

@@ -8,10 +8,9 @@
 #include <espalier/broadcast.hpp>
 #include <espalier/cast.hpp>
 #include <espalier/check.hpp>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/dotted_names.hpp>
 #include <espalier/encode.hpp>
-#include <espalier/engine.hpp>
 #include <espalier/equal.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/flatten.hpp>

@@ -4,6 +4,7 @@
 //   template <> inline constexpr bool espalier::is_leaf_type<Timestamp> = true;
 #pragma once
 
+#include <espalier/detail/types.hpp>
 #include <espalier/reflect/annotations.hpp>
 #include <string>
 #include <type_traits>
@@ -31,13 +32,14 @@ inline constexpr bool is_leaf_type<std::basic_string<C, Traits, Allocator>> = tr
 
 namespace detail {
 
-// std::complex<T>, told by its members, so that who has no complex numbers does not compile their header (168 ms).
+// std::complex<T>, told without its header, which takes 168 ms to compile.
 template <class T> inline constexpr bool is_complex = false;
 template <template <class> class Complex, class T>
   requires std::is_floating_point_v<T> && requires(const Complex<T>& z) {
     requires std::is_same_v<typename Complex<T>::value_type, T>;
     requires std::is_same_v<decltype(z.real()), T>;
     requires std::is_same_v<decltype(conj(z)), Complex<T>>;
+    requires is_of_std<Complex<T>>();
   }
 inline constexpr bool is_complex<Complex<T>> = true;
 

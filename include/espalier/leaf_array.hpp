@@ -9,7 +9,7 @@
 #include <array>
 #include <boost/container/static_vector.hpp>
 #include <boost/container/vector.hpp>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/detail/leaf_call.hpp>
 #include <espalier/detail/lookup.hpp>
 #include <espalier/path.hpp>

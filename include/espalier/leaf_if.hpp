@@ -21,15 +21,13 @@ template <class... T> inline constexpr leaf_if_t<T...> leaf_if{};
 namespace detail {
 
 // A function over leaves (or a reporter of mismatches) for a traversal that also ends at nodes of these types.
-template <class Stops, class Call> struct stopping : Call {};
-
-template <class Call, class T> inline constexpr bool stops_at = false;
-template <class... Stop, class Call, class T>
-inline constexpr bool stops_at<stopping<types<Stop...>, Call>, T> = is_one_of<std::remove_cv_t<T>, Stop...>;
+template <class Stops, class Call> struct stopping : Call {
+  using stop_types = Stops;
+};
 
 // Whether a traversal with this function ends at T.
 template <class Call, class T>
-concept ends_at = kind_of<T> == node_kind::leaf || stops_at<std::remove_const_t<Call>, T>;
+concept ends_at = kind_of<T> == node_kind::leaf || is_in<std::remove_cv_t<T>, typename Call::stop_types>;
 
 template <class Stops, class Call> struct with_stops_of {
   using type = stopping<Stops, Call>;

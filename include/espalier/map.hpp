@@ -70,8 +70,7 @@ template <class Where> struct stopped_results_fit_no_tree {
       "espalier: tree_map with leaf_if: no type has this tree's structure with the function's results where it stops "
       "(the tree's and the result's types are named beside this message). Give back the type of each leaf and of each "
       "stopped node; or let the tree be a container, a tuple, or a template over the one type that it is stopped at; "
-      "or "
-      "gather the results with tree_visit");
+      "or gather the results with tree_visit");
 };
 
 // What a map to U that cannot rebind T gives.
@@ -132,9 +131,14 @@ template <class Where> struct result_needs_a_header {
   static_assert(always_false<Where>,
                 "espalier: tree_map: the result is a leaf_array; include <espalier/leaf_array.hpp>");
 };
-template <class Result> consteval bool require_result() {
-  if constexpr (!requires { sizeof(Result); }) return sizeof(result_needs_a_header<types<Result>>) == 0;
-  return true;
+template <class Result, class Stops> consteval bool require_result() {
+  if constexpr (!is_leaf_array<Result>) {
+    return require_makeable<Result, Stops>();
+  } else if constexpr (!requires { sizeof(Result); }) {
+    return sizeof(result_needs_a_header<types<Result>>) == 0;
+  } else {
+    return true;
+  }
 }
 
 // --- The map. --------------------------------------------------------------------------------------------------------
@@ -150,16 +154,20 @@ template <class Call> struct typed_call {
   }
 };
 
-// The same of a map of one tree, in one step.
-template <bool WithPath, class F, class Root> struct only_call {
-  F& f;
+// (A field that is a leaf is given to the function straight away: what stands here is compiled for each type of leaf.)
+template <bool WithPath, class F, class Root, class Path, class Key>
+struct field_mapper<const typed_call<leaf_call<WithPath, F, Root>>, Path, Key> {
+  const typed_call<leaf_call<WithPath, F, Root>>& leaf;
+  const Path& path;
+  Key key;
 
-  template <class L, class Path, class Leaf>
-  ESPALIER_INLINE constexpr L operator()(type_tag<L>, const Path& path, Leaf& leaf) const {
-    if constexpr (WithPath) {
-      return f(path, static_cast<forwarded_leaf<Root, Leaf>>(leaf));
+  template <class Field> ESPALIER_INLINE constexpr reflect::field_value_t<Field> operator()(Field& field) {
+    if constexpr (kind_of<Field> != node_kind::leaf) {
+      return map_tree<reflect::field_value_t<Field>>(leaf, path / key++, field);
+    } else if constexpr (WithPath) {
+      return leaf.call.f(path / key++, static_cast<forwarded_leaf<Root, Field>>(field));
     } else {
-      return f(static_cast<forwarded_leaf<Root, Leaf>>(leaf));
+      return leaf.call.f(static_cast<forwarded_leaf<Root, Field>>(field));
     }
   }
 };
@@ -170,13 +178,13 @@ ESPALIER_INLINE constexpr auto map_leaves(const char* operation, F& f, First&& f
   using Stops = nodes_among<Met>;
   if constexpr (require_traversal_with<WithPath, Stops, Met, F, First, Rest...>()) {
     using Result = map_result_t<WithPath, Stops, F, First, Rest...>;
-    static_assert(require_result<Result>());
-    if constexpr (sizeof...(Rest) == 0 && !is_leaf_array<First> && !is_leaf_array<Result>) {
-      const with_stops<Stops, only_call<WithPath, F, First>> leaf{{f}};
+    using Call = leaf_call<WithPath, F, First, Rest...>;
+    const Call call{f};
+    if constexpr (!require_result<Result, Stops>()) {
+    } else if constexpr (sizeof...(Rest) == 0 && !is_leaf_array<First> && !is_leaf_array<Result>) {
+      const with_stops<Stops, typed_call<Call>> leaf{typed_call<Call>{call}};
       return map_tree<Result>(leaf, start_path<WithPath>(), first);
     } else {
-      using Call = leaf_call<WithPath, F, First, Rest...>;
-      const Call call{f};
       return walk_together<Stops>(
           operation,
           [&](auto& lead, auto&&... others) ESPALIER_INLINE_LAMBDA -> Result {

@@ -116,10 +116,6 @@ template <class T, class U> struct mapped_fields {
   }
 };
 
-}  // namespace detail
-
-namespace detail {
-
 // The leaf at a dotted path, or null. `Leaf` is the type of all leaves, const in a const tree.
 template <class Leaf, class T> constexpr Leaf* find_leaf_at(T& tree, std::string_view path) {
   if constexpr (kind_of<T> == node_kind::leaf) {

@@ -18,19 +18,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <espalier/aux.hpp>
+#include <espalier/detail/sorted.hpp>
 #include <espalier/detail/types.hpp>
 #include <espalier/leaf.hpp>
 #include <espalier/path_view.hpp>
 #include <espalier/reflect/fields.hpp>
 #include <espalier/reflect/names.hpp>
 #include <espalier/reflect/nowhere.hpp>
-#include <map>
-#include <queue>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 #if ESPALIER_HAS_STD_META
 #include <algorithm>
@@ -70,7 +68,8 @@ concept has_tree_flatten = requires(const T& t) { t.tree_flatten(); };
 
 template <class T> struct node;
 
-// The standard containers, each matched by its own template. Specialisations below.
+// The standard containers, each matched by its own template or, where its header is not included here, by its members.
+// Specialisations below.
 template <class T> struct container_node {
   static constexpr node_kind kind = node_kind::unsupported;
 };
@@ -114,6 +113,13 @@ consteval bool has_aux_type(std::meta::info field) {
   const std::meta::info type = dealias(remove_cv(type_of(field)));
   return has_template_arguments(type) && template_of(type) == ^^aux;
 }
+consteval bool any_aux_type(std::span<const std::meta::info> fields) {
+  const std::meta::info* field = fields.data();
+  for (const std::meta::info* const end = field + fields.size(); field != end; ++field) {
+    if (detail::has_aux_type(*field)) return true;
+  }
+  return false;
+}
 
 template <class T> consteval bool has_sound_fields() {
   if constexpr (!reflect::detail::reader<T>::sound) {
@@ -153,8 +159,50 @@ template <class T> consteval bool has_sound_fields() { return reflect::detail::r
 template <class T> consteval bool require_sound_annotations() { return false; }
 #endif
 
-// Which fields of T are aux data, and where each child is among the fields.
-template <class T> struct record_layout {
+// Whether a field of T is of type aux<V>.
+template <class T> consteval bool any_aux_type() {
+#if ESPALIER_HAS_STD_META
+  if constexpr (!reflect::detail::adapted<T>)
+    return detail::any_aux_type(reflect::detail::native_reader<T>::fields.all());
+  else
+#endif
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (is_aux<std::remove_cv_t<reflect::field_t<T, I>>> || ...);
+    }(std::make_index_sequence<reflect::field_count_v<T>>{});
+}
+
+template <class T> consteval bool any_aux_field() {
+  using listed = std::remove_const_t<decltype(listed_aux_fields<T>())>;
+  if constexpr (reflect::field_count_v<T> == 0) {
+    return false;
+  } else if constexpr (!std::is_same_v<listed, field_list<>>) {
+    return true;
+  } else {
+#if ESPALIER_HAS_STD_META
+    if constexpr (reflect::has_field_notes<T>) return true;
+#endif
+    return any_aux_type<T>();
+  }
+}
+
+// Which fields of T are aux data, and where each child is among the fields. Of most structs none is, and there is
+// nothing to compute.
+template <class T, bool = any_aux_field<T>()> struct record_layout {
+  static constexpr std::size_t field_count = reflect::field_count_v<T>;
+  static constexpr auto fields = std::make_index_sequence<field_count>{};
+
+  static constexpr std::size_t aux_count = 0;
+  struct no_flags {
+    constexpr bool operator[](std::size_t) const { return false; }
+  };
+  struct same_index {
+    constexpr std::size_t operator[](std::size_t i) const { return i; }
+  };
+  static constexpr no_flags aux_flags{};
+  static constexpr same_index child_fields{};
+  static constexpr std::size_t rank(std::size_t field) { return field; }
+};
+template <class T> struct record_layout<T, true> {
   static constexpr std::size_t field_count = reflect::field_count_v<T>;
   static constexpr auto fields = std::make_index_sequence<field_count>{};
 
@@ -162,7 +210,7 @@ template <class T> struct record_layout {
   template <std::size_t... I> static consteval std::array<bool, field_count> aux_types(std::index_sequence<I...>) {
 #if ESPALIER_HAS_STD_META
     if constexpr (!reflect::detail::adapted<T>)
-      return {has_aux_type(reflect::detail::native_reader<T>::fields[I])...};
+      return {has_aux_type(reflect::detail::native_reader<T>::fields.at[I])...};
     else
 #endif
       return {is_aux<std::remove_cv_t<reflect::field_t<T, I>>>...};
@@ -170,19 +218,16 @@ template <class T> struct record_layout {
 
   static consteval std::array<bool, field_count> flags() {
     constexpr auto listed = listed_aux_fields<T>();
-    std::array<bool, field_count> flags{};
-    if constexpr (field_count > 0) {
-      flags = aux_types(fields);
-      if constexpr (!std::is_same_v<std::remove_const_t<decltype(listed)>, field_list<>>) {
-        constexpr auto extra = reflect::with_fields(reflect::detail::nowhere<T>(), [](const auto&... field) {
-          return std::array<bool, field_count>{is_listed<T>(listed_aux_fields<T>(), field)...};
-        });
-        for (std::size_t i = 0; i < field_count; ++i) flags[i] = flags[i] || extra[i];
-      }
-#if ESPALIER_HAS_STD_META
-      detail::add_annotated<T>(flags);
-#endif
+    std::array<bool, field_count> flags = aux_types(fields);
+    if constexpr (!std::is_same_v<std::remove_const_t<decltype(listed)>, field_list<>>) {
+      constexpr auto extra = reflect::with_fields(reflect::detail::nowhere<T>(), [](const auto&... field) {
+        return std::array<bool, field_count>{is_listed<T>(listed_aux_fields<T>(), field)...};
+      });
+      for (std::size_t i = 0; i < field_count; ++i) flags[i] = flags[i] || extra[i];
     }
+#if ESPALIER_HAS_STD_META
+    detail::add_annotated<T>(flags);
+#endif
     return flags;
   }
 
@@ -223,7 +268,7 @@ template <class T> struct record_node {
   template <std::size_t I> using child = reflect::field_value_t<reflect::field_t<T, layout::child_fields[I]>>;
 
   static constexpr key_entry key(std::size_t i) {
-    return {key_entry::kind::attribute, reflect::field_names_v<T>[has_aux ? layout::child_fields[i] : i]};
+    return {key_entry::kind::attribute, reflect::field_names_v<T>[layout::child_fields[i]]};
   }
 
   template <class Self> ESPALIER_INLINE static constexpr auto children(Self& self) {
@@ -470,7 +515,9 @@ template <class T, class Allocator> struct container_node<std::vector<T, Allocat
   }
 };
 
-template <class K> inline constexpr bool is_string_key = std::is_convertible_v<const K&, std::string_view>;
+// (Not pointers: they are ordered by address, not by the text that they would print.)
+template <class K>
+inline constexpr bool is_string_key = std::is_convertible_v<const K&, std::string_view> && !std::is_pointer_v<K>;
 
 // Keys that print in a key path: strings, integers, enums.
 template <class K>
@@ -486,21 +533,50 @@ template <class K> constexpr key_entry map_key_entry(const K& key) {
   }
 }
 
-template <class K, class T, class Compare, class Allocator> struct container_node<std::map<K, T, Compare, Allocator>> {
+// The order of keys by `<`: that of unordered maps, and of maps by std::less.
+struct ascending {
+  constexpr bool operator()(const auto& a, const auto& b) const { return a < b; }
+};
+template <class Compare> using key_order = std::conditional_t<is_of_std<Compare>("less<"), ascending, Compare>;
+
+// std::map.
+template <class Map>
+concept is_map = requires(Map& map, const typename Map::key_type& key) {
+  typename Map::key_compare;
+  requires std::is_same_v<decltype(map.at(key)), typename Map::mapped_type&>;
+  requires is_of_std<Map>();
+};
+
+template <template <class...> class Map, class K, class T, class Compare, class Allocator>
+  requires is_map<Map<K, T, Compare, Allocator>>
+struct container_node<Map<K, T, Compare, Allocator>> {
   static constexpr node_kind kind = is_printable_key<K> ? node_kind::map : node_kind::unsupported;
   using key = K;
-  using compare = Compare;
+  using compare = key_order<Compare>;
   using element = T;
-  template <class U> using with_element = std::map<K, U, Compare>;
+  template <class U> using with_element = Map<K, U, Compare>;
 
   // The map's entries in key order, and that order.
   template <class Self> ESPALIER_INLINE static constexpr Self& entries(Self& self) { return self; }
-  static compare order(const auto& self) { return self.key_comp(); }
-  static auto empty_like(const auto& self) { return std::map<K, T, Compare, Allocator>(self.key_comp()); }
+  static compare order(const auto& self) {
+    if constexpr (std::is_same_v<compare, ascending>) {
+      return {};
+    } else {
+      return self.key_comp();
+    }
+  }
+  // An empty map with the order of `self`, which has the same.
+  static auto empty_like(const auto& self) {
+    if constexpr (std::is_same_v<compare, ascending>) {
+      return Map<K, T, Compare, Allocator>();
+    } else {
+      return Map<K, T, Compare, Allocator>(node<std::remove_cvref_t<decltype(self)>>::order(self));
+    }
+  }
 
   // `from` is a map with the same keys and order; make(key, value in from) makes each value.
-  template <class From, class Make> static std::map<K, T, Compare, Allocator> assemble(From& from, Make&& make) {
-    std::map<K, T, Compare, Allocator> result(node<std::remove_const_t<From>>::order(from));
+  template <class From, class Make> static Map<K, T, Compare, Allocator> assemble(From& from, Make&& make) {
+    auto result = empty_like(from);
     for (auto& [k, value] : node<std::remove_const_t<From>>::entries(from)) {
       result.emplace_hint(result.end(), k, make(k, value));
     }
@@ -508,12 +584,12 @@ template <class K, class T, class Compare, class Allocator> struct container_nod
   }
 };
 
-// The entries of an unordered map in key order: two allocations. (A heap: <algorithm> takes longer to compile.)
+// The entries of an unordered map in key order: one allocation.
 template <class Map> class sorted_entries {
   using entry = std::remove_reference_t<decltype(*std::declval<Map&>().begin())>;
 
-  struct later {
-    bool operator()(const entry* a, const entry* b) const { return b->first < a->first; }
+  struct by_key {
+    bool operator()(const entry& a, const entry& b) const { return a.first < b.first; }
   };
 
  public:
@@ -533,13 +609,9 @@ template <class Map> class sorted_entries {
   };
 
   explicit sorted_entries(Map& map) {
-    std::vector<entry*> unsorted;
-    unsorted.reserve(map.size());
-    for (entry& e : map) unsorted.push_back(&e);
     entries_.reserve(map.size());
-    for (std::priority_queue heap(later{}, std::move(unsorted)); !heap.empty(); heap.pop()) {
-      entries_.push_back(heap.top());
-    }
+    for (entry& e : map) entries_.push_back(&e);
+    sort_pointers<by_key>(entries_);
   }
 
   iterator begin() const { return iterator(entries_.data()); }
@@ -549,47 +621,55 @@ template <class Map> class sorted_entries {
   std::vector<entry*> entries_;
 };
 
-// std::unordered_map and what has its interface, told by that: who has none does not compile the header.
+// std::unordered_map.
 template <class Map>
-concept unordered_map_like = requires(Map& map, const typename Map::key_type& key) {
+concept is_unordered_map = requires(Map& map, const typename Map::key_type& key) {
   typename Map::hasher;
   requires std::is_same_v<decltype(map.at(key)), typename Map::mapped_type&>;
   map.bucket_count();
+  requires is_of_std<Map>();
 };
 
 template <template <class...> class Map, class K, class T, class Hash, class Equal, class Allocator>
-  requires unordered_map_like<Map<K, T, Hash, Equal, Allocator>>
+  requires is_unordered_map<Map<K, T, Hash, Equal, Allocator>>
 struct container_node<Map<K, T, Hash, Equal, Allocator>> {
-  static constexpr node_kind kind = is_printable_key<K> ? node_kind::map : node_kind::unsupported;
+  static constexpr node_kind kind =
+      is_printable_key<K> && requires(const K& key) { key < key; } ? node_kind::map : node_kind::unsupported;
   using key = K;
-  using compare = std::less<K>;
+  using compare = ascending;
   using element = T;
   template <class U> using with_element = Map<K, U, Hash, Equal>;
 
   template <class Self> static sorted_entries<Self> entries(Self& self) { return sorted_entries<Self>(self); }
   static compare order(const auto&) { return {}; }
+  // With the same functions, where `self` is a map with such.
   static auto empty_like(const auto& self) {
-    return Map<K, T, Hash, Equal, Allocator>(0, self.hash_function(), self.key_eq());
+    if constexpr (requires { Map<K, T, Hash, Equal, Allocator>(0, self.hash_function(), self.key_eq()); }) {
+      return Map<K, T, Hash, Equal, Allocator>(0, self.hash_function(), self.key_eq());
+    } else {
+      return Map<K, T, Hash, Equal, Allocator>();
+    }
   }
 
   template <class From, class Make> static Map<K, T, Hash, Equal, Allocator> assemble(From& from, Make&& make) {
-    Map<K, T, Hash, Equal, Allocator> result;
+    auto result = empty_like(from);
     result.reserve(from.size());
     for (auto& [k, value] : node<std::remove_const_t<From>>::entries(from)) result.emplace(k, make(k, value));
     return result;
   }
 };
 
-// std::optional, told by its members, as above.
+// std::optional.
 template <class Optional>
-concept optional_like = requires(Optional& optional) {
+concept is_optional = requires(Optional& optional) {
   requires std::is_same_v<decltype(optional.value()), typename Optional::value_type&>;
   requires std::is_same_v<decltype(optional.has_value()), bool>;
   optional.reset();
+  requires is_of_std<Optional>();
 };
 
 template <template <class> class Optional, class T>
-  requires optional_like<Optional<T>>
+  requires is_optional<Optional<T>>
 struct container_node<Optional<T>> {
   static constexpr node_kind kind = node_kind::maybe;
   using element = T;
@@ -600,15 +680,16 @@ struct container_node<Optional<T>> {
   }
 };
 
-// std::unique_ptr with its default deleter, told by its members, as above.
+// std::unique_ptr with its default deleter.
 template <class Pointer>
-concept unique_ptr_like = requires(Pointer& pointer) {
+concept is_unique_ptr = requires(Pointer& pointer) {
   typename Pointer::deleter_type;
   requires std::is_same_v<decltype(pointer.release()), typename Pointer::element_type*>;
+  requires is_of_std<Pointer>();
 };
 
 template <template <class...> class Pointer, class T, class Deleter>
-  requires unique_ptr_like<Pointer<T, Deleter>> && std::is_same_v<Pointer<T, Deleter>, Pointer<T>>
+  requires is_unique_ptr<Pointer<T, Deleter>> && std::is_same_v<Pointer<T, Deleter>, Pointer<T>>
 struct container_node<Pointer<T, Deleter>> {
   static constexpr node_kind kind =
       std::is_polymorphic_v<T> || std::is_array_v<T> ? node_kind::unsupported : node_kind::maybe;
@@ -620,14 +701,24 @@ struct container_node<Pointer<T, Deleter>> {
   }
 };
 
-template <class... T> struct container_node<std::variant<T...>> {
+// std::variant.
+template <class Variant>
+concept is_variant = requires(const Variant& variant) {
+  requires std::is_same_v<decltype(variant.index()), std::size_t>;
+  variant.valueless_by_exception();
+  requires is_of_std<Variant>();
+};
+
+template <template <class...> class Variant, class... T>
+  requires is_variant<Variant<T...>>
+struct container_node<Variant<T...>> {
   static constexpr node_kind kind = node_kind::variant;
   static constexpr std::size_t arity = sizeof...(T);
 
-  template <std::size_t I> using child = std::variant_alternative_t<I, std::variant<T...>>;
+  template <std::size_t I> using child = std::tuple_element_t<I, std::tuple<T...>>;
 
-  template <std::size_t I, class Make> static constexpr std::variant<T...> assemble(Make&& make) {
-    return std::variant<T...>(std::in_place_index<I>, make());
+  template <std::size_t I, class Make> static constexpr Variant<T...> assemble(Make&& make) {
+    return Variant<T...>(std::in_place_index<I>, make());
   }
 };
 

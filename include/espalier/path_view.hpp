@@ -1,6 +1,6 @@
-// Key paths during a traversal: the way from the root of a tree to the leaf that is visited. Keys are typed (attribute, index, map key), so `"01"` and
-// `"1"`, or `1` and `"1"`, stay apart. A path prints as JAX prints it, which can be read back, or dotted as checkpoints
-// name their tensors:
+// Key paths during a traversal: the way from the root of a tree to the leaf that is visited. Keys are typed (attribute,
+// index, map key), so `"01"` and `"1"`, or `1` and `"1"`, stay apart. A path prints as JAX prints it, which can be read
+// back, or dotted as checkpoints name their tensors:
 //
 //   espalier::tree_visit_with_path([](const auto& path, double x) { std::cout << path << ' ' << x; }, model);
 //   // .layers[0].weight 0.5            path.dotted() is "layers.0.weight"
@@ -91,9 +91,13 @@ class path_view {
   constexpr path_view(const path_view* parent, key_entry key) : nesting(parent->nesting), parent_(parent), key_(key) {}
 
   template <class Path = key_path> Path own() const {  // (a template, since the class is complete in path.hpp)
-    Path path;
-    each([&](const key_entry& key) { path.push_back(key); });
-    return path;
+    constexpr bool included = requires { sizeof(Path); };
+    static_assert(included, "espalier: path_view::own makes a key_path: include <espalier/path.hpp>");
+    if constexpr (included) {
+      Path path;
+      each([&](const key_entry& key) { path.push_back(key); });
+      return path;
+    }
   }
 
   std::string to_string() const {

@@ -9,7 +9,7 @@
 #include <array>
 #include <boost/hash2/xxhash.hpp>
 #include <cstdint>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/detail/match.hpp>
 #include <espalier/detail/skeleton.hpp>
 #include <espalier/detail/walk.hpp>
@@ -296,9 +296,6 @@ struct subtree_value_of<types<Found...>, types<Leaf, Subtree>, Zip...>
 template <class Zips> struct subtree_value;
 template <class... Zip> struct subtree_value<types<Zip...>> : subtree_value_of<types<>, Zip...> {};
 
-template <class V> inline constexpr bool is_variant = false;
-template <class... A> inline constexpr bool is_variant<std::variant<A...>> = true;
-
 template <class Leaf, class Given> constexpr bool holds_leaf(const Given& given) {
   if constexpr (is_variant<Given> && !std::is_same_v<Given, Leaf>) {
     return std::holds_alternative<Leaf>(given);
@@ -416,6 +413,7 @@ template <class T> class treedef {
   // leaf type). An rvalue container is moved from; a view is not, since its elements are somebody else's. Throws
   // leaf_error if their number or a variant's alternative is wrong.
   template <std::ranges::forward_range Leaves> constexpr T unflatten(Leaves&& leaves) const {
+    static_assert(detail::require_makeable<T>());
     require_leaves(leaves);
     auto next = std::ranges::begin(leaves);
     auto leaf = [&]<class L>(detail::type_tag<L>, const auto&, const auto&) -> L {

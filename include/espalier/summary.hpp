@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/parameters.hpp>
 #include <espalier/visit.hpp>
 #include <string>

@@ -12,7 +12,6 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <espalier/aux.hpp>
@@ -220,7 +219,7 @@ template <class T> void write_value(std::string& out, const T& value) {
     write_value(out, static_cast<std::underlying_type_t<T>>(value));
   } else if constexpr (std::is_same_v<T, std::string>) {
     write_string(out, value);
-  } else if constexpr (is_specialization<T, std::complex>) {
+  } else if constexpr (is_complex<T>) {
     out += "complex";
     write_items(out, '(', ')', value.real(), value.imag());
   } else if constexpr (is_specialization<T, aux>) {
@@ -307,7 +306,7 @@ template <class T> T read_value(std::string_view& in) {
     return static_cast<T>(read_value<std::underlying_type_t<T>>(in));
   } else if constexpr (std::is_same_v<T, std::string>) {
     return read_string(in);
-  } else if constexpr (is_specialization<T, std::complex>) {
+  } else if constexpr (is_complex<T>) {
     read_exactly(in, "complex(");
     const auto real = items.template next<typename T::value_type>();
     const auto imaginary = items.template next<typename T::value_type>();

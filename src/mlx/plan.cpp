@@ -5,7 +5,7 @@
 #include <mlx/stream.h>
 
 #include <algorithm>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/graphviz.hpp>
 #include <espalier/mlx/array.hpp>
 #include <espalier/mlx/plan.hpp>

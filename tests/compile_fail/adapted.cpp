@@ -112,6 +112,16 @@ half_listed mapped(const half_listed& tree) { return tree_map(same, tree); }
 #ifdef CASE_no_way_to_make_it
 not_made mapped(const not_made& tree) { return tree_map(same, tree); }
 #endif
+struct holds_not_made {
+  double x;
+  std::vector<not_made> layers;
+};
+#ifdef CASE_no_way_to_make_it_deep
+holds_not_made mapped(const holds_not_made& tree) { return tree_map(same, tree); }
+#endif
+#ifdef CASE_no_way_to_unflatten_it
+holds_not_made made(const espalier::treedef<holds_not_made>& structure) { return structure.unflatten(std::vector{1.0}); }
+#endif
 
 // --- Boost.Describe ---
 

@@ -114,6 +114,12 @@ static_assert(field_names_v<hides_a>.size() == 2);
 #ifdef CASE_same_names
 static_assert(field_names_v<renamed_alike>.size() == 2);
 #endif
+#ifdef CASE_same_names_deep
+struct holds_renamed {
+  std::vector<renamed_alike> all;
+};
+void visit(const holds_renamed& tree) { espalier::tree_visit([](auto) {}, tree); }
+#endif
 #ifdef CASE_no_identifier
 struct misnamed {
   [[= espalier::name("layers.0")]] int a;

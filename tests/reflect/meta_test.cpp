@@ -231,6 +231,17 @@ TEST(bit_fields, are_passed_as_constant_copies) {
   EXPECT_EQ(construct<packed>(same, 5U, 1, 2.0).bits, 5U);
 }
 
+struct packed_taps {
+  double taps[2];
+  unsigned bits : 4;
+};
+
+TEST(bit_fields, beside_c_arrays_are_assigned) {
+  const auto made = construct<packed_taps>(same, std::array{1.0, 2.0}, 5U);
+  EXPECT_EQ(made.taps[1], 2.0);
+  EXPECT_EQ(made.bits, 5U);
+}
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 struct grouped {

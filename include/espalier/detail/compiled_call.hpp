@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <espalier/compile_options.hpp>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/detail/callable.hpp>
 #include <espalier/detail/trace_cache.hpp>
 #include <espalier/detail/walk.hpp>

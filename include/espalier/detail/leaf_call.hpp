@@ -29,17 +29,32 @@ template <class T> ESPALIER_INLINE constexpr const auto& structure_tree(const T&
   }
 }
 
+// The types of both. (Not asked of the functions, which would be compiled for each tree.)
+template <class T> struct walked_type {
+  using type = std::remove_cvref_t<T>;
+};
+template <class T>
+  requires is_leaf_array<T>
+struct walked_type<T> {
+  using type = decltype(walked(std::declval<T&>()));
+};
+template <class T> struct structure_type : walked_type<T> {};
+template <class T>
+  requires is_leaf_array<T>
+struct structure_type<T> {
+  using type = std::remove_cvref_t<decltype(structure_tree(std::declval<T&>()))>;
+};
+template <class T> using walked_t = typename walked_type<T>::type;
+template <class T> using structure_t = typename structure_type<T>::type;
+
 // The zip of types that a traversal starts with. A leaf_array in front is led by its structure.
 template <class First, class... Rest> struct walked_zip {
-  using type = types<std::remove_cvref_t<decltype(walked(std::declval<First&>()))>,
-                     std::remove_cvref_t<decltype(walked(std::declval<Rest&>()))>...>;
+  using type = types<walked_t<First>, walked_t<Rest>...>;
 };
 template <class First, class... Rest>
   requires is_leaf_array<First>
 struct walked_zip<First, Rest...> {
-  using type = types<std::remove_cvref_t<decltype(structure_tree(std::declval<First&>()))>,
-                     std::remove_cvref_t<decltype(walked(std::declval<First&>()))>,
-                     std::remove_cvref_t<decltype(walked(std::declval<Rest&>()))>...>;
+  using type = types<structure_t<First>, walked_t<First>, walked_t<Rest>...>;
 };
 
 template <class Stops, class> struct survey_of_zip;
@@ -54,6 +69,18 @@ template <class First, class... Rest> using leaf_zips = leaf_zips_with<types<>, 
 
 // --- The types at a leaf. --------------------------------------------------------------------------------------------
 
+// How an argument `Root&&` is passed, whatever tree it is, so that the calls at leaves are the same types for all trees.
+struct any_tree;
+template <class Root> struct passed {
+  using type = any_tree;
+};
+template <class Root> struct passed<const Root> {
+  using type = const any_tree;
+};
+template <class Root> struct passed<Root&> {
+  using type = typename passed<Root>::type&;
+};
+
 // What the function receives for a leaf (or subtree, or cursor) L of an argument `Root&&`.
 template <class Root, class L> struct leaf_argument {
   using type = forwarded_leaf<Root, std::conditional_t<std::is_const_v<std::remove_reference_t<Root>>, const L, L>>;
@@ -61,35 +88,42 @@ template <class Root, class L> struct leaf_argument {
 template <class Root, class U> struct leaf_argument<Root, leaf_cursor<U>> : leaf_argument<Root, U> {};
 
 // The call at one zip: with the path in front if the traversal has paths, without the slot that leads a leaf_array.
-template <bool WithPath, class Roots, class Zip> struct call_at;
+template <bool WithPath, class Passed, class Zip> struct call_of;
 template <class... Root, class... L>
   requires(sizeof...(Root) == sizeof...(L))
-struct call_at<false, types<Root...>, types<L...>> {
+struct call_of<false, types<Root...>, types<L...>> {
   using leaf = std::remove_cvref_t<typename std::tuple_element_t<0, std::tuple<leaf_argument<Root, L>...>>::type>;
-  template <class F> static constexpr bool possible = std::is_invocable_v<F&, typename leaf_argument<Root, L>::type...>;
   template <class F> using result = std::invoke_result_t<F&, typename leaf_argument<Root, L>::type...>;
 };
 template <class... Root, class... L>
   requires(sizeof...(Root) == sizeof...(L))
-struct call_at<true, types<Root...>, types<L...>> {
+struct call_of<true, types<Root...>, types<L...>> {
   using leaf = std::remove_cvref_t<typename std::tuple_element_t<0, std::tuple<leaf_argument<Root, L>...>>::type>;
-  template <class F>
-  static constexpr bool possible = std::is_invocable_v<F&, const path_view&, typename leaf_argument<Root, L>::type...>;
   template <class F>
   using result = std::invoke_result_t<F&, const path_view&, typename leaf_argument<Root, L>::type...>;
 };
 template <bool WithPath, class... Root, class Slot, class... L>
   requires(sizeof...(Root) == sizeof...(L))
-struct call_at<WithPath, types<Root...>, types<Slot, L...>> : call_at<WithPath, types<Root...>, types<L...>> {};
+struct call_of<WithPath, types<Root...>, types<Slot, L...>> : call_of<WithPath, types<Root...>, types<L...>> {};
+
+template <class Roots> struct all_passed;
+template <class... Root> struct all_passed<types<Root...>> {
+  using type = types<typename passed<Root>::type...>;
+};
+template <bool WithPath, class Roots, class Zip>
+using call_at = call_of<WithPath, typename all_passed<Roots>::type, Zip>;
+
+template <class Call, class F>
+concept possible = requires { typename Call::template result<F>; };
 
 template <class F, bool WithPath, class Zips, class Roots> struct calls {
   template <class Zip> struct impossible : std::false_type {};
   template <class Zip>
     requires(is_in<Zip, Zips>)
-  struct impossible<Zip> : std::bool_constant<!call_at<WithPath, Roots, Zip>::template possible<F>> {};
+  struct impossible<Zip> : std::bool_constant<!possible<call_at<WithPath, Roots, Zip>, F>> {};
 
   template <class... Zip> static consteval bool all_possible(types<Zip...>) {
-    return (call_at<WithPath, Roots, Zip>::template possible<F> && ...);
+    return (possible<call_at<WithPath, Roots, Zip>, F> && ...);
   }
 };
 
@@ -151,7 +185,7 @@ template <class First, class Structure, class... Zip> consteval bool require_exa
 // One rest tree against the first tree's structure. A leaf_array gives one value per leaf, so it must not be deeper.
 template <class Stops, class Lead, class Rest> consteval bool require_rest_with() {
   if constexpr (is_leaf_array<Rest>) {
-    using structure = std::remove_cvref_t<decltype(structure_tree(std::declval<const Rest&>()))>;
+    using structure = structure_t<const Rest>;
     return require_trees_with<Stops, Lead, structure>() &&
            require_exact<Lead, structure>(typename survey_with<Stops, Lead, structure>::leaves{});
   } else {
@@ -164,7 +198,7 @@ template <class Lead, class Rest> consteval bool require_rest() { return require
 // type in Met is met.
 template <bool WithPath, class Stops, class Met, class F, class Roots, class First, class... Rest>
 consteval bool require_walk() {
-  using lead = std::remove_cvref_t<decltype(structure_tree(std::declval<const First&>()))>;
+  using lead = structure_t<const First>;
   if constexpr (!(require_trees_with<Stops, lead>() && (require_rest_with<Stops, lead, Rest>() && ...))) {
     return false;
   } else {

@@ -2,7 +2,7 @@
 // engaged, which alternatives are held, aux data.
 #pragma once
 
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/detail/walk.hpp>
 #include <espalier/encode.hpp>
 #include <espalier/errors.hpp>

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/detail/walk.hpp>
 #include <espalier/parameters.hpp>
 #include <espalier/path.hpp>

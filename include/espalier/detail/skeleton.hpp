@@ -6,7 +6,6 @@
 #include <espalier/encode.hpp>
 #include <map>
 #include <tuple>
-#include <variant>
 #include <vector>
 
 namespace espalier::detail {
@@ -47,12 +46,14 @@ struct container_skeleton<T> {  // in key order, also of an unordered map
   using type = std::map<typename node_of<T>::key, skeleton<typename node_of<T>::element>, typename node_of<T>::compare>;
 };
 template <class T>
-  requires unique_ptr_like<T>
+  requires is_unique_ptr<T>
 struct container_skeleton<T> {
   using type = box<skeleton<typename node_of<T>::element>>;
 };
-template <class... T> struct container_skeleton<std::variant<T...>> {
-  using type = std::variant<skeleton<T>...>;
+template <template <class...> class Variant, class... T>
+  requires is_variant<Variant<T...>>
+struct container_skeleton<Variant<T...>> {
+  using type = Variant<skeleton<T>...>;
 };
 
 template <class T> inline constexpr bool has_static_elements = false;

@@ -14,15 +14,15 @@ template <class T, class U> class leaf_array;
 
 namespace espalier::detail {
 
-template <class T> struct leaf_array_parts {
-  static constexpr bool is_leaf_array = false;
-};
+template <class T> struct leaf_array_parts;
 template <class T, class U> struct leaf_array_parts<leaf_array<T, U>> {
-  static constexpr bool is_leaf_array = true;
   using tree = T;
   using leaf = U;
 };
-template <class T> inline constexpr bool is_leaf_array = leaf_array_parts<std::remove_cvref_t<T>>::is_leaf_array;
+
+template <class T> inline constexpr bool is_bare_leaf_array = false;
+template <class T, class U> inline constexpr bool is_bare_leaf_array<leaf_array<T, U>> = true;
+template <class T> inline constexpr bool is_leaf_array = is_bare_leaf_array<std::remove_cvref_t<T>>;
 
 // Stands for a leaf_array among the rest trees: at every node it is passed on as it is, at a leaf it gives its next
 // value.
@@ -110,9 +110,6 @@ template <class Leaves, class Nodes, class Faulty, class Stops = types<>> struct
   using faulty = Faulty;
 };
 
-template <class Zip, class List> inline constexpr bool is_in = false;
-template <class Zip, class... Z> inline constexpr bool is_in<Zip, types<Z...>> = (std::is_same_v<Zip, Z> || ...);
-
 template <class Zip, std::size_t I> struct zip_child;
 template <class... T, std::size_t I> struct zip_child<types<T...>, I> {
   using type = types<typename child_at<T, I>::type...>;
@@ -122,6 +119,37 @@ template <class Zip> struct zip_element;
 template <class... T> struct zip_element<types<T...>> {
   using type = types<typename element_at<T>::type...>;
 };
+
+#if ESPALIER_HAS_STD_META
+// The types of fields without their const, each once, in order, as a `types<…>`.
+template <std::size_t N> consteval std::meta::info distinct_types(reflect::detail::field_infos<N> fields) {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < N; ++i) {
+    const std::meta::info type = remove_cv(type_of(fields.at[i]));
+    std::size_t known = 0;
+    while (known < n && fields.at[known] != type) ++known;
+    fields.at[known] = type;
+    if (known == n) ++n;
+  }
+  return substitute(^^types, std::span<const std::meta::info>(fields.at, n));
+}
+
+// Of a struct whose fields are all children, each type of field is surveyed once: it compiles quicker.
+template <class T> inline constexpr bool has_distinct_types = false;
+template <class T>
+  requires requires { typename node_of<T>::layout; } && (!reflect::detail::adapted<T>)
+inline constexpr bool has_distinct_types<T> = !node_of<T>::has_aux && !reflect::detail::found<T>.arrays
+                                              && node_of<T>::arity > 1;
+
+template <class... L, class Nodes, class Stops, class... Child>
+constexpr auto survey_each(survey<types<L...>, Nodes, void, Stops> state, types<Child...>) {
+  if constexpr (sizeof...(L) == 0 && ((kind_of<Child> == node_kind::leaf) && ...)) {
+    return survey<types<types<Child>...>, Nodes, void, Stops>{};
+  } else {
+    return (state + ... + type_tag<types<Child>>{});
+  }
+}
+#endif
 
 // Folds over the children of a node: `state + zip` is the state after surveying that zip.
 template <class... L, class... N, class Faulty, class... Stop, class First, class... Rest>
@@ -142,7 +170,12 @@ constexpr auto operator+(survey<types<L...>, types<N...>, Faulty, types<Stop...>
     return state;
   } else {
     using entered = survey<types<L...>, types<N..., zip_here>, void, types<Stop...>>;
-    if constexpr (is_product<First> || kind_of<First> == node_kind::variant) {
+#if ESPALIER_HAS_STD_META
+    if constexpr (sizeof...(Rest) == 0 && has_distinct_types<First>) {
+      return survey_each(entered{}, typename[:distinct_types(reflect::detail::native_reader<First>::fields):]{});
+    } else
+#endif
+        if constexpr (is_product<First> || kind_of<First> == node_kind::variant) {
       return []<std::size_t... I>(std::index_sequence<I...>) {
         return (entered{} + ... + type_tag<typename zip_child<zip_here, I>::type>{});
       }(std::make_index_sequence<node_of<First>::arity>{});
@@ -348,6 +381,40 @@ template <class Stops, class First, class... Rest> consteval bool require_trees_
 }
 template <class First, class... Rest> consteval bool require_trees() {
   return require_trees_with<types<>, First, Rest...>();
+}
+
+// --- Structs that cannot be made from their fields, so that they can be visited only. --------------------------------
+
+template <class Zip> struct is_not_made : std::false_type {};
+template <class T>
+  requires requires {
+    typename node_of<T>::layout;
+    reflect::detail::reader<T>::makeable();
+  }
+struct is_not_made<types<T>> : std::bool_constant<!reflect::detail::reader<T>::makeable()> {};
+
+template <class Path, class... T> consteval bool explain_not_made(types<types<T>...>) {
+  const auto one = []<class U>(type_tag<U>) {
+    if constexpr (is_not_made<types<U>>::value) {
+      return sizeof(typename reflect::detail::reader<U>::template why_not_made<Path>) == 0;
+    } else {
+      return true;
+    }
+  };
+  return (one(type_tag<T>{}) && ...);
+}
+
+// Stops the build if one of the nodes, those of T, cannot be made, naming the first by its path.
+template <class T, class Stops, class... Node> consteval bool require_each_makeable(types<Node...> nodes) {
+  if constexpr ((is_not_made<Node>::value || ...)) {
+    constexpr auto path = fault_path_string<is_not_made, types<T>, typename survey_with<Stops, T>::leaves>();
+    return explain_not_made<at_path<path, T>>(nodes);
+  } else {
+    return true;
+  }
+}
+template <class T, class Stops = types<>> consteval bool require_makeable() {
+  return require_each_makeable<T, Stops>(typename survey_with<Stops, T>::nodes{});
 }
 
 }  // namespace espalier::detail

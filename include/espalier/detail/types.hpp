@@ -20,7 +20,21 @@ template <class> inline constexpr bool always_false = false;
 
 template <class T, class... List> inline constexpr bool is_one_of = (std::is_same_v<T, List> || ...);
 
+template <class T, class List> inline constexpr bool is_in = false;
+template <class T, class... Listed> inline constexpr bool is_in<T, types<Listed...>> = is_one_of<T, Listed...>;
+
 template <std::size_t I> using index = std::integral_constant<std::size_t, I>;
+
+// A type's name as compilers spell it; for those of std, which they spell alike.
+template <class T> consteval const char* spelled() { return __PRETTY_FUNCTION__; }
+inline constexpr std::size_t name_begins = std::string_view(spelled<int>()).rfind("int");
+
+// Whether T's name begins with `std::` and this. (A template of std whose header is not included is told by that and by
+// its members.)
+template <class T> consteval bool is_of_std(std::string_view name = {}) {
+  const std::string_view text = std::string_view(spelled<T>()).substr(name_begins);
+  return text.starts_with("std::") && text.substr(5).starts_with(name);
+}
 
 template <class> inline constexpr std::size_t size_of_list = 0;
 template <template <class...> class List, class... T>

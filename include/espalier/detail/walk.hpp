@@ -32,6 +32,13 @@ template <class K> struct map_key {
 };
 struct no_key {
   static constexpr key_entry entry() { return {}; }
+  constexpr no_key operator++(int) const { return {}; }
+};
+// One of the names of a struct's fields, and the next.
+struct name_key {
+  const std::string_view* name;
+  constexpr key_entry entry() const { return {key_entry::kind::attribute, *name}; }
+  constexpr name_key operator++(int) { return {name++}; }
 };
 
 // A traversal that nobody asks for paths.
@@ -135,7 +142,8 @@ template <std::size_t I, class T> ESPALIER_INLINE constexpr auto& alternative(T&
   if constexpr (is_cursor<std::remove_cv_t<T>>) {
     return tree;
   } else {
-    return std::get<I>(tree);
+    using std::get;
+    return get<I>(tree);  // of a variant, found by its argument
   }
 }
 
@@ -183,7 +191,7 @@ template <class Visit, class T, class... R, std::size_t... I>
 constexpr void visit_alternative(Visit& visit, std::index_sequence<I...>, T& tree, R&... rest) {
   const auto held_here = [&]<std::size_t J>(index<J>) {
     if (tree.index() != J) return false;
-    visit(no_key{}, std::get<J>(tree), alternative<J>(rest)...);
+    visit(no_key{}, alternative<J>(tree), alternative<J>(rest)...);
     return true;
   };
   (void)(held_here(index<I>{}) || ...);
@@ -246,7 +254,7 @@ constexpr To rebuild_alternative(Make& make, T& tree, R&... rest) {
     if (tree.index() != I) return rebuild_alternative<To, I + 1>(make, tree, rest...);
   }
   return node_of<To>::template assemble<I>([&] {
-    return make(type_tag<typename node_of<To>::template child<I>>{}, no_key{}, std::get<I>(tree),
+    return make(type_tag<typename node_of<To>::template child<I>>{}, no_key{}, alternative<I>(tree),
                 alternative<I>(rest)...);
   });
 }
@@ -314,18 +322,18 @@ template <class Leaf, class Path> struct child_mapper {
   }
 };
 
-// Makes the fields of a T, one after the other, from those of another.
-template <class T, class Leaf, class Path> struct field_mapper {
+// Makes the fields of a struct, one after the other, from those of another.
+template <class Leaf, class Path, class Key> struct field_mapper {
   Leaf& leaf;
   const Path& path;
-  std::size_t next = 0;
+  Key key;
 
   template <class Field> ESPALIER_INLINE constexpr reflect::field_value_t<Field> operator()(Field& field) {
     using To = reflect::field_value_t<Field>;
     if constexpr (ends_at<Leaf, Field>) {
-      return leaf(type_tag<To>{}, path / product_key<T>{next++}, field);
+      return leaf(type_tag<To>{}, path / key++, field);
     } else {
-      return map_tree<To>(leaf, path / product_key<T>{next++}, field);
+      return map_tree<To>(leaf, path / key++, field);
     }
   }
 };
@@ -335,7 +343,10 @@ ESPALIER_INLINE constexpr To map_tree(Leaf& leaf, Path path, T& tree, R&... rest
   if constexpr (ends_at<Leaf, T>) {
     return leaf(type_tag<To>{}, path, tree, rest...);
   } else if constexpr (is_plain_record<T> && std::is_same_v<To, std::remove_cv_t<T>> && sizeof...(R) == 0) {
-    return reflect::remake(tree, field_mapper<To, Leaf, Path>{leaf, path});
+    using Key = std::conditional_t<std::is_same_v<Path, path_view>, name_key, no_key>;
+    field_mapper<Leaf, Path, Key> make{leaf, path, {}};
+    if constexpr (std::is_same_v<Path, path_view>) make.key.name = reflect::field_names_v<To>.data();
+    return reflect::remake(tree, make);
   } else {
     const auto inside = entered<T>(path);
     return rebuild<To>(child_mapper<Leaf, std::remove_const_t<decltype(inside)>>{leaf, inside}, tree, rest...);

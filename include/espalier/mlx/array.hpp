@@ -5,7 +5,7 @@
 #include <mlx/ops.h>
 #include <mlx/utils.h>
 
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/leaf.hpp>
 #include <espalier/parameters.hpp>
 #include <sstream>

@@ -12,7 +12,7 @@
 #include <mlx/transforms.h>
 
 #include <cstddef>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <espalier/detail/types.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/mlx/array.hpp>

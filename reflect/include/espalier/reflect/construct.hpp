@@ -14,7 +14,7 @@ namespace espalier::reflect {
 
 enum class construction : unsigned char {
   braces,              // an aggregate, from its fields: T{field...}
-  fields,              // a constructor that takes exactly the fields, in their order: T{field...}
+  fields,              // a constructor: T{field...}, with the fields in their order, compiles
   default_and_assign,  // the default constructor; then the fields are assigned in their order
 };
 
@@ -43,7 +43,7 @@ template <class T> struct default_construction {
 }  // namespace detail
 
 // How a T is made. The default: an aggregate by braces, or by assignment if it has a C array; another class by the
-// constructor that takes exactly its fields, if there is one, else by its default constructor and assignment. (Specialise
+// constructor that takes its fields, if there is one, else by its default constructor and assignment. (Specialise
 // it for a class whose constructor takes values of the fields' types but means something else.)
 template <class T>
 inline constexpr construction constructed_by =
@@ -67,22 +67,41 @@ template <class T> struct assignable_fields {
   }
 };
 
+// Whether construct_by_choice compiles.
+template <class T> consteval bool makeable_by_choice() {
+  if constexpr (constructed_by<T> != construction::default_and_assign)
+    return true;
+  else if constexpr (std::is_default_constructible_v<T>)
+    return decltype(reader<T>::apply(std::declval<T&>(), assignable_fields<T>()))::value;
+  else
+    return false;
+}
+
+// (Where is for the compiler to print.)
+template <class Where> struct not_made_from_fields {
+  static_assert(sizeof(Where) == 0,
+                "espalier: this class cannot be made from its fields: it has no constructor that takes exactly them "
+                "(none takes a C array: use std::array), and no default constructor with fields that can be assigned. "
+                "Add one, or register the class with espalier::pytree_node.");
+};
+
 // A T as constructed_by<T> says, its fields from f(a)..., left to right.
 template <class T, class F, class... A> constexpr T construct_by_choice(F&& f, A&&... a) {
   if constexpr (constructed_by<T> != construction::default_and_assign) {
     return T{f(static_cast<A&&>(a))...};
-  } else if constexpr (!std::is_default_constructible_v<T> ||
-                       !decltype(reader<T>::apply(std::declval<T&>(), assignable_fields<T>()))::value) {
-    static_assert(
-        sizeof(T) == 0,
-        "espalier: this class cannot be made from its fields: it has no constructor that takes exactly them "
-        "(none takes a C array: use std::array), and no default constructor with fields that can be assigned. "
-        "Add one, or register the class with espalier::pytree_node.");
   } else {
     T value{};
     reader<T>::apply(value, [&](auto&... field) { (detail::assign(field, f(static_cast<A&&>(a))), ...); });
     return value;
   }
+}
+
+// Whether the reader can make a T; a reader that always can does not say so.
+template <class T> consteval bool is_makeable() {
+  if constexpr (requires { reader<T>::makeable(); })
+    return reader<T>::makeable();
+  else
+    return true;
 }
 
 }  // namespace detail

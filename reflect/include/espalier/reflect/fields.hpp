@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <espalier/reflect/annotations.hpp>
+#include <espalier/reflect/construct.hpp>
 #include <espalier/reflect/inline.hpp>
 #if ESPALIER_HAS_STD_META
 #include <espalier/reflect/meta.hpp>
@@ -31,7 +32,8 @@ namespace detail {
 //   static consteval std::array<std::string_view, count> names();
 //   template <class Self, class F> static constexpr decltype(auto) apply(Self& value, F&& f);     f(field&...)
 //   template <class F, class... A> static constexpr T construct(F&& f, A&&... a);                 a T from f(a)...
-//   template <class Self, class F> static constexpr T remake(Self& value, F& f);      optional: a T from f(field&)...
+//   static consteval bool makeable();                      optional: false if `construct` will not compile; then
+//   template <class Where> struct why_not_made             does not compile either, and says why
 template <class T> struct reader : native_reader<T> {
   using is_native = void;
 };
@@ -87,14 +89,15 @@ template <class T, class F, class... A> ESPALIER_INLINE constexpr T construct(F&
 
 // A `T` with the fields f(field), made from another's as construct makes them.
 template <class T, class F> ESPALIER_INLINE constexpr std::remove_cv_t<T> remake(T& value, F&& f) {
-  using reader = detail::reader<std::remove_cv_t<T>>;
-  if constexpr (requires { reader::remake(value, f); }) {
-    return reader::remake(value, f);
-  } else {
+#if ESPALIER_HAS_STD_META
+  if constexpr (requires { requires detail::reader<std::remove_cv_t<T>>::binds_what_braces_take; }) {
+    auto& [... field] = value;
+    return std::remove_cv_t<T>{f(field)...};
+  } else
+#endif
     return reflect::with_fields(value, [&f](auto&... field) ESPALIER_INLINE_LAMBDA -> std::remove_cv_t<T> {
       return reflect::construct<std::remove_cv_t<T>>(f, field...);
     });
-  }
 }
 
 namespace detail {
@@ -116,7 +119,7 @@ template <class T> consteval std::meta::info field_type(std::size_t i) {
   if constexpr (adapted<std::remove_cv_t<T>>) {
     return detail::type_at(fields_of<T>(), i);
   } else {
-    const std::meta::info type = type_of(native_reader<std::remove_cv_t<T>>::fields[i]);
+    const std::meta::info type = type_of(native_reader<std::remove_cv_t<T>>::fields.at[i]);
     return std::is_const_v<T> ? add_const(type) : type;
   }
 }

@@ -84,6 +84,15 @@ template <class T> struct listed_all {
   }
 };
 
+// (Where is for the compiler to print.)
+template <class Where> struct not_all_listed {
+  static_assert(sizeof(Where) == 0,
+                "espalier: the members that are listed for this aggregate are not all that braces initialise. List "
+                "its other members and its bases too, give it a constructor, or specialise "
+                "espalier::reflect::constructed_by as default_and_assign, which leaves what is not listed as the "
+                "default constructor makes it.");
+};
+
 // --- The reader. ---
 
 template <class T, auto... Members> struct ordered_reader {
@@ -91,21 +100,27 @@ template <class T, auto... Members> struct ordered_reader {
     return static_cast<F&&>(f)(detail::member_of(value, Members)...);
   }
 
+  static consteval bool makeable() {
+    if constexpr (constructed_by<T> != construction::braces)
+      return detail::makeable_by_choice<T>();
+    else
+      return decltype(ordered_reader::apply(std::declval<T&>(), listed_all<T>()))::value;
+  }
+  template <class Where>
+  struct why_not_made : std::conditional_t<constructed_by<T> == construction::braces, not_all_listed<Where>,
+                                           not_made_from_fields<Where>> {};
+
   template <class F, class... A> ESPALIER_INLINE static constexpr T construct(F&& f, A&&... a) {
-    if constexpr (constructed_by<T> != construction::braces) {
+    if constexpr (!makeable()) {
+      static_assert(sizeof(why_not_made<T>) == 0);
+    } else if constexpr (constructed_by<T> != construction::braces) {
       return detail::construct_by_choice<T>(f, static_cast<A&&>(a)...);
     } else {
-      constexpr bool all = decltype(ordered_reader::apply(std::declval<T&>(), listed_all<T>()))::value;
-      static_assert(all,
-                    "espalier: the members that are listed for this aggregate are not all that braces initialise. List "
-                    "its other members and its bases too, give it a constructor, or specialise "
-                    "espalier::reflect::constructed_by as default_and_assign, which leaves what is not listed as the "
-                    "default constructor makes it.");
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wmissing-braces"  // around the members of a base
 #endif
-      if constexpr (all) return T{f(static_cast<A&&>(a))...};
+      return T{f(static_cast<A&&>(a))...};
 #ifdef __clang__
 #pragma clang diagnostic pop
 #endif

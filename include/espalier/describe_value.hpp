@@ -52,8 +52,6 @@ template <class T> std::string describe_value(const T& value) {
     std::string text;
     detail::print_quoted(text, value);
     return text;
-  } else if constexpr (std::is_same_v<T, long double>) {
-    return std::to_string(value);
   } else if constexpr (detail::is_one_of<T, wchar_t, char8_t, char16_t, char32_t>) {
     return std::to_string(static_cast<unsigned long>(value));
   } else if constexpr (std::is_arithmetic_v<T>) {

@@ -1,7 +1,7 @@
 // Values as people read them.
 
 #include <array>
-#include <espalier/describe.hpp>
+#include <espalier/describe_value.hpp>
 #include <optional>
 #include <ostream>
 #include <string>
