@@ -143,3 +143,23 @@ TEST(encoding, numbers_are_little_endian_behind_a_token_and_a_width) {
 }
 
 }  // namespace
+
+namespace visiting {
+struct a {
+  int i;
+};
+struct b {
+  int j;
+};
+template <class F, class T> void visit(F&& f, T&& t) { f(t); }  // not std::visit
+}  // namespace visiting
+
+namespace {
+
+TEST(encode, a_variant_by_what_it_holds_whatever_else_is_called_visit) {
+  const std::variant<visiting::a, visiting::b> first{visiting::a{1}};
+  EXPECT_EQ(encoding_of(first), encoding_of(first));
+  EXPECT_NE(encoding_of(first), encoding_of(std::variant<visiting::a, visiting::b>{visiting::a{2}}));
+}
+
+}  // namespace

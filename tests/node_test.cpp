@@ -282,6 +282,23 @@ TEST(node, what_only_looks_like_a_standard_container_is_taken_for_what_it_is) {
   EXPECT_FALSE(pytree<pooled<double>>);
 }
 
+enum class day { monday, tuesday };
+
+}  // namespace
+
+template <> struct std::less<day> {
+  bool operator()(day a, day b) const { return a > b; }
+};
+
+namespace {
+
+TEST(node, a_map_keeps_the_order_that_std_less_of_its_key_means) {
+  const std::map<day, int> map{{day::monday, 0}, {day::tuesday, 1}};
+  const auto [leaves, structure] = tree_flatten(map);
+  EXPECT_EQ(leaves, (std::vector{1, 0}));
+  EXPECT_EQ(structure.unflatten(leaves), map);
+}
+
 TEST(node, maps_whose_keys_are_ordered_by_address_are_none) {
   EXPECT_FALSE((pytree<std::map<const char*, double>>));
   EXPECT_TRUE((pytree<std::map<std::string, double>>));

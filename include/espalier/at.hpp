@@ -130,12 +130,20 @@ template <fixed_string Text, std::size_t Begin = 0> struct path_lookup {
   }
 };
 
-template <class T, class Where> constexpr auto& find_place(T& tree, const Where& where) {
-  if constexpr (std::is_member_pointer_v<Where>) {
-    return tree.*where;
+// std::invoke, without <functional>.
+template <class F, class X> constexpr decltype(auto) call_with(F& f, X& x) {
+  using function = std::remove_const_t<F>;
+  if constexpr (std::is_member_object_pointer_v<function>) {
+    return (x.*f);
+  } else if constexpr (std::is_member_function_pointer_v<function>) {
+    return (x.*f)();
   } else {
-    return where(tree);
+    return f(x);
   }
+}
+
+template <class T, class Where> constexpr auto& find_place(T& tree, const Where& where) {
+  return call_with(where, tree);
 }
 template <class T, auto Text> constexpr auto& find_place(T& tree, const path_literal<Text>&) {
   return path_lookup<Text>::in(tree);
@@ -355,7 +363,7 @@ template <class Tree, class... Where> class places {
     if constexpr (!require_value<value_type, decltype(f)>()) {
       return tree;
     } else {
-      value_type value = f(std::as_const(place));
+      value_type value = call_with(f, std::as_const(place));
       if constexpr (is_rebuilt<X>) {
         auto& met = as_met(value);
         return rebuilder<std::remove_reference_t<decltype(met)>>{as_met(place), met}(type_tag<T>{}, no_key{}, tree);

@@ -40,7 +40,7 @@ template <class Prefix, class Full> consteval auto broadcast_result() {
 template <class To, class Prefix, class Full> constexpr To broadcast(const Prefix& prefix, const Full& full) {
   if constexpr (kind_of<Prefix> == node_kind::leaf) {
     auto leaf = [&]<class L>(type_tag<L>, const auto&, const auto&) -> L { return prefix; };
-    return map_tree<To>(leaf, no_path{}, full);
+    return make_tree<To>(leaf, full);
   } else {
     return rebuild<To>([]<class Child>(type_tag<Child>, const auto&, const auto& below,
                                        const auto& above) -> Child { return broadcast<Child>(above, below); },

@@ -66,7 +66,7 @@ template <class T> std::string describe_value(const T& value) {
   } else if constexpr (requires(std::ostream& out) { out << value; }) {
     return detail::streamed<T, std::ostream>(value);
   } else if constexpr (requires { value.index(), value.valueless_by_exception(); }) {
-    return visit([](const auto& held) { return describe_value(held); }, value);  // std::visit, found by its argument
+    return detail::with_held([](const auto& held) { return describe_value(held); }, value);
   } else if constexpr (requires { value.has_value() ? *value : *value; }) {
     return value ? describe_value(*value) : "None";
   } else if constexpr (requires { value.begin() != value.end(); }) {

@@ -184,7 +184,7 @@ T tree_unflatten_names(const treedef<T>& structure, Named&& named) {
       return detail::take_named_leaf<L>(std::move(*leaves[next++]));
     }
   };
-  return detail::map_tree<T>(leaf, detail::no_path{}, structure.tree());
+  return detail::make_tree<T>(leaf, structure.tree());
 }
 
 }  // namespace espalier

@@ -91,9 +91,9 @@ template <class T> consteval bool is_encodable() {
   } else if constexpr (is_complex<T> || is_specialization<T, aux> || is_optional<T> || is_ordered_range<T> ||
                        is_unordered_range<T>) {
     if constexpr (requires { typename T::mapped_type; }) {
-      return is_encodable<std::remove_cv_t<typename T::key_type>>() && is_encodable<typename T::mapped_type>();
+      return all_encodable(types<typename T::key_type, typename T::mapped_type>{});
     } else {
-      return is_encodable<typename T::value_type>();
+      return all_encodable(types<typename T::value_type>{});
     }
   } else if constexpr (is_specialization<T, std::tuple> || is_specialization<T, std::pair> || is_variant<T>) {
     return []<template <class...> class List, class... A>(type_tag<List<A...>>) {
@@ -166,7 +166,7 @@ template <class Sink, encodable T> void encode(Sink& sink, const T& value) {
   } else if constexpr (detail::is_variant<T>) {
     sink.put('w');
     put_integer(sink, value.index());
-    visit([&](const auto& alternative) { encode(sink, alternative); }, value);  // std::visit, found by its argument
+    detail::with_held([&](const auto& alternative) { encode(sink, alternative); }, value);
   } else if constexpr (detail::is_specialization<T, std::tuple> || detail::is_specialization<T, std::pair>) {
     sink.put('t');
     put_integer(sink, std::tuple_size_v<T>);

@@ -146,7 +146,7 @@ template <class Result, class Stops> consteval bool require_result() {
 // The call as map_tree makes it: with the type of leaf that is wanted. (A class, for the length of the names that it
 // becomes part of, which is felt in the time to compile.)
 template <class Call> struct typed_call {
-  const Call& call;
+  Call call;
 
   template <class L, class Path, class... Leaf>
   ESPALIER_INLINE constexpr L operator()(type_tag<L>, const Path& path, Leaf&... leaf) const {

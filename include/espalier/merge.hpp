@@ -76,7 +76,7 @@ template <class A, class B, class Merge> struct merger {
   // A part that only one tree has.
   template <class Tree, class T> static std::remove_const_t<T> take(T& tree) {
     auto leaf = []<class L>(type_tag<L>, const auto&, auto& value) -> L { return L(forward_leaf<Tree>(value)); };
-    return map_tree<std::remove_const_t<T>>(leaf, no_path{}, tree);
+    return make_tree<std::remove_const_t<T>>(leaf, tree);
   }
 
   template <class X, class Y> std::remove_const_t<X> both(X& a, Y& b) const {

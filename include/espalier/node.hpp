@@ -68,8 +68,8 @@ concept has_tree_flatten = requires(const T& t) { t.tree_flatten(); };
 
 template <class T> struct node;
 
-// The standard containers, each matched by its own template or, where its header is not included here, by its members.
-// Specialisations below.
+// The standard containers, each matched by its own template or, where its header is not included here, by its name in
+// std and its members. Specialisations below.
 template <class T> struct container_node {
   static constexpr node_kind kind = node_kind::unsupported;
 };
@@ -533,18 +533,12 @@ template <class K> constexpr key_entry map_key_entry(const K& key) {
   }
 }
 
-// The order of keys by `<`: that of unordered maps, and of maps by std::less.
-struct ascending {
-  constexpr bool operator()(const auto& a, const auto& b) const { return a < b; }
-};
-template <class Compare> using key_order = std::conditional_t<is_of_std<Compare>("less<"), ascending, Compare>;
-
 // std::map.
 template <class Map>
 concept is_map = requires(Map& map, const typename Map::key_type& key) {
+  requires is_of_std<Map>();
   typename Map::key_compare;
   requires std::is_same_v<decltype(map.at(key)), typename Map::mapped_type&>;
-  requires is_of_std<Map>();
 };
 
 template <template <class...> class Map, class K, class T, class Compare, class Allocator>
@@ -552,26 +546,16 @@ template <template <class...> class Map, class K, class T, class Compare, class 
 struct container_node<Map<K, T, Compare, Allocator>> {
   static constexpr node_kind kind = is_printable_key<K> ? node_kind::map : node_kind::unsupported;
   using key = K;
-  using compare = key_order<Compare>;
+  using compare = Compare;
   using element = T;
   template <class U> using with_element = Map<K, U, Compare>;
 
   // The map's entries in key order, and that order.
   template <class Self> ESPALIER_INLINE static constexpr Self& entries(Self& self) { return self; }
-  static compare order(const auto& self) {
-    if constexpr (std::is_same_v<compare, ascending>) {
-      return {};
-    } else {
-      return self.key_comp();
-    }
-  }
+  static compare order(const auto& self) { return self.key_comp(); }
   // An empty map with the order of `self`, which has the same.
   static auto empty_like(const auto& self) {
-    if constexpr (std::is_same_v<compare, ascending>) {
-      return Map<K, T, Compare, Allocator>();
-    } else {
-      return Map<K, T, Compare, Allocator>(node<std::remove_cvref_t<decltype(self)>>::order(self));
-    }
+    return Map<K, T, Compare, Allocator>(node<std::remove_cvref_t<decltype(self)>>::order(self));
   }
 
   // `from` is a map with the same keys and order; make(key, value in from) makes each value.
@@ -589,7 +573,9 @@ template <class Map> class sorted_entries {
   using entry = std::remove_reference_t<decltype(*std::declval<Map&>().begin())>;
 
   struct by_key {
-    bool operator()(const entry& a, const entry& b) const { return a.first < b.first; }
+    bool operator()(const entry& a, const entry& b) const {
+      return std::less<std::remove_cvref_t<decltype(a.first)>>()(a.first, b.first);
+    }
   };
 
  public:
@@ -624,19 +610,20 @@ template <class Map> class sorted_entries {
 // std::unordered_map.
 template <class Map>
 concept is_unordered_map = requires(Map& map, const typename Map::key_type& key) {
+  requires is_of_std<Map>();
   typename Map::hasher;
   requires std::is_same_v<decltype(map.at(key)), typename Map::mapped_type&>;
   map.bucket_count();
-  requires is_of_std<Map>();
 };
 
 template <template <class...> class Map, class K, class T, class Hash, class Equal, class Allocator>
   requires is_unordered_map<Map<K, T, Hash, Equal, Allocator>>
 struct container_node<Map<K, T, Hash, Equal, Allocator>> {
-  static constexpr node_kind kind =
-      is_printable_key<K> && requires(const K& key) { key < key; } ? node_kind::map : node_kind::unsupported;
+  static constexpr node_kind kind = is_printable_key<K> && requires(const K& key) {
+    std::less<K>()(key, key);
+  } ? node_kind::map : node_kind::unsupported;
   using key = K;
-  using compare = ascending;
+  using compare = std::less<K>;
   using element = T;
   template <class U> using with_element = Map<K, U, Hash, Equal>;
 
@@ -647,7 +634,11 @@ struct container_node<Map<K, T, Hash, Equal, Allocator>> {
     if constexpr (requires { Map<K, T, Hash, Equal, Allocator>(0, self.hash_function(), self.key_eq()); }) {
       return Map<K, T, Hash, Equal, Allocator>(0, self.hash_function(), self.key_eq());
     } else {
-      return Map<K, T, Hash, Equal, Allocator>();
+      constexpr bool has_default = std::is_default_constructible_v<Map<K, T, Hash, Equal, Allocator>>;
+      static_assert(has_default,
+                    "espalier: an unordered_map whose hash function or equality has no default constructor cannot be "
+                    "made from a structure, which does not keep them. Give them one, or use std::map");
+      if constexpr (has_default) return Map<K, T, Hash, Equal, Allocator>();
     }
   }
 
@@ -662,10 +653,10 @@ struct container_node<Map<K, T, Hash, Equal, Allocator>> {
 // std::optional.
 template <class Optional>
 concept is_optional = requires(Optional& optional) {
+  requires is_of_std<Optional>();
   requires std::is_same_v<decltype(optional.value()), typename Optional::value_type&>;
   requires std::is_same_v<decltype(optional.has_value()), bool>;
   optional.reset();
-  requires is_of_std<Optional>();
 };
 
 template <template <class> class Optional, class T>
@@ -683,16 +674,20 @@ struct container_node<Optional<T>> {
 // std::unique_ptr with its default deleter.
 template <class Pointer>
 concept is_unique_ptr = requires(Pointer& pointer) {
+  requires is_of_std<Pointer>();
   typename Pointer::deleter_type;
   requires std::is_same_v<decltype(pointer.release()), typename Pointer::element_type*>;
-  requires is_of_std<Pointer>();
 };
 
 template <template <class...> class Pointer, class T, class Deleter>
   requires is_unique_ptr<Pointer<T, Deleter>> && std::is_same_v<Pointer<T, Deleter>, Pointer<T>>
 struct container_node<Pointer<T, Deleter>> {
-  static constexpr node_kind kind =
-      std::is_polymorphic_v<T> || std::is_array_v<T> ? node_kind::unsupported : node_kind::maybe;
+  static constexpr node_kind kind = [] {
+    if constexpr (std::is_array_v<T> || !requires { sizeof(T); })
+      return node_kind::unsupported;
+    else
+      return std::is_polymorphic_v<T> ? node_kind::unsupported : node_kind::maybe;
+  }();
   using element = T;
   template <class U> using with_element = Pointer<U>;
 
@@ -704,9 +699,9 @@ struct container_node<Pointer<T, Deleter>> {
 // std::variant.
 template <class Variant>
 concept is_variant = requires(const Variant& variant) {
+  requires is_of_std<Variant>();
   requires std::is_same_v<decltype(variant.index()), std::size_t>;
   variant.valueless_by_exception();
-  requires is_of_std<Variant>();
 };
 
 template <template <class...> class Variant, class... T>

@@ -240,7 +240,7 @@ template <class First, class... Rest> ESPALIER_INLINE constexpr auto tree_combin
       return detail::walk_together(
           "tree_combine",
           [&](auto& structure, auto&&... parts) {
-            return detail::map_tree<typename traits::tree>(leaf, detail::no_path{}, structure, parts...);
+            return detail::make_tree<typename traits::tree>(leaf, structure, parts...);
           },
           first, rest...);
     }

@@ -413,7 +413,6 @@ template <class T> class treedef {
   // leaf type). An rvalue container is moved from; a view is not, since its elements are somebody else's. Throws
   // leaf_error if their number or a variant's alternative is wrong.
   template <std::ranges::forward_range Leaves> constexpr T unflatten(Leaves&& leaves) const {
-    static_assert(detail::require_makeable<T>());
     require_leaves(leaves);
     auto next = std::ranges::begin(leaves);
     auto leaf = [&]<class L>(detail::type_tag<L>, const auto&, const auto&) -> L {
@@ -424,7 +423,7 @@ template <class T> class treedef {
         return detail::take_leaf<L>(std::move(*next++));
       }
     };
-    return detail::map_tree<T>(leaf, detail::no_path{}, skeleton_);
+    return detail::make_tree<T>(leaf, skeleton_);
   }
 
   // The injective encoding: what the type knows, then sizes, keys, which values are engaged, aux values.

@@ -105,13 +105,13 @@ template <class Slice, class Inner, class Tree, class Way> constexpr Slice slice
       return forward_leaf<Tree>(way(take(inner)));
     };
     auto inner = walked(outer);
-    return map_tree<Slice>(leaf, no_path{}, outer.structure().tree(), inner);
+    return make_tree<Slice>(leaf, outer.structure().tree(), inner);
   } else {
     const auto get = [&]<class L>(type_tag<L>, const auto&, auto& inner) -> L {
       return forward_leaf<Tree>(way(inner));
     };
     stopping<types<Inner>, decltype(get)> leaf{get};
-    return map_tree<Slice>(leaf, no_path{}, outer);
+    return make_tree<Slice>(leaf, outer);
   }
 }
 

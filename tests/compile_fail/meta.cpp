@@ -2,6 +2,10 @@
 #include <espalier/map.hpp>
 #include <espalier/mapped.hpp>
 #include <espalier/visit.hpp>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 using espalier::reflect::field_count_v;
 using espalier::reflect::field_names_v;

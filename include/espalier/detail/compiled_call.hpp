@@ -121,7 +121,7 @@ template <class E, class T, class Exchange> T with_arrays(const T& tree, Exchang
       return value;
     }
   };
-  return map_tree<T>(leaf, no_path{}, tree);
+  return make_tree<T>(leaf, tree);
 }
 
 // Appends where two trees differ, arrays up to rounding.

@@ -1,5 +1,4 @@
-// Sorting by the C library: what stands in headers that everybody includes, since <algorithm> and <queue> take 40 and 60 ms
-// to compile.
+// Sorting by the C library's qsort, because <algorithm> and <queue> would cost 40 and 60 ms in every program.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +6,8 @@
 
 namespace espalier::detail {
 
-// Puts pointers in the order of what they point to, by Less, which has no state.
+// Puts pointers in the order of what they point to, by Less, which has no state and does not throw
+// (it is called through C).
 template <class Less, class T> void sort_pointers(std::vector<T*>& pointers) {
   if (pointers.size() < 2) return;
   std::qsort(pointers.data(), pointers.size(), sizeof(T*), [](const void* a, const void* b) {

@@ -122,16 +122,17 @@ template <class... T> struct zip_element<types<T...>> {
 
 #if ESPALIER_HAS_STD_META
 // The types of fields without their const, each once, in order, as a `types<…>`.
-template <std::size_t N> consteval std::meta::info distinct_types(reflect::detail::field_infos<N> fields) {
+template <std::size_t N> consteval std::meta::info distinct_types(const reflect::detail::field_infos<N>& fields) {
+  std::meta::info found[N] = {};
   std::size_t n = 0;
   for (std::size_t i = 0; i < N; ++i) {
     const std::meta::info type = remove_cv(type_of(fields.at[i]));
     std::size_t known = 0;
-    while (known < n && fields.at[known] != type) ++known;
-    fields.at[known] = type;
+    while (known < n && found[known] != type) ++known;
+    found[known] = type;
     if (known == n) ++n;
   }
-  return substitute(^^types, std::span<const std::meta::info>(fields.at, n));
+  return substitute(^^types, std::span<const std::meta::info>(found, n));
 }
 
 // Of a struct whose fields are all children, each type of field is surveyed once: it compiles quicker.
@@ -393,28 +394,21 @@ template <class T>
   }
 struct is_not_made<types<T>> : std::bool_constant<!reflect::detail::reader<T>::makeable()> {};
 
-template <class Path, class... T> consteval bool explain_not_made(types<types<T>...>) {
-  const auto one = []<class U>(type_tag<U>) {
-    if constexpr (is_not_made<types<U>>::value) {
-      return sizeof(typename reflect::detail::reader<U>::template why_not_made<Path>) == 0;
-    } else {
-      return true;
-    }
-  };
-  return (one(type_tag<T>{}) && ...);
-}
-
-// Stops the build if one of the nodes, those of T, cannot be made, naming the first by its path.
-template <class T, class Stops, class... Node> consteval bool require_each_makeable(types<Node...> nodes) {
-  if constexpr ((is_not_made<Node>::value || ...)) {
-    constexpr auto path = fault_path_string<is_not_made, types<T>, typename survey_with<Stops, T>::leaves>();
-    return explain_not_made<at_path<path, T>>(nodes);
+// Stops the build if the node, in a T, cannot be made, naming it and its path.
+template <class T, class Stops, class Node> consteval bool require_made(type_tag<types<Node>>) {
+  if constexpr (is_not_made<types<Node>>::value) {
+    constexpr auto path =
+        fault_path_string<exactly<types<Node>>::template accepts, types<T>, typename survey_with<Stops, T>::leaves>();
+    return sizeof(typename reflect::detail::reader<Node>::template why_not_made<at_path<path, Node>>) == 0;
   } else {
     return true;
   }
 }
+template <class T, class Stops, class... Node> consteval bool require_all_made(types<Node...>) {
+  return (require_made<T, Stops>(type_tag<Node>{}) && ...);
+}
 template <class T, class Stops = types<>> consteval bool require_makeable() {
-  return require_each_makeable<T, Stops>(typename survey_with<Stops, T>::nodes{});
+  return require_all_made<T, Stops>(typename survey_with<Stops, T>::nodes{});
 }
 
 }  // namespace espalier::detail

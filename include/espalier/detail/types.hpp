@@ -36,6 +36,16 @@ template <class T> consteval bool is_of_std(std::string_view name = {}) {
   return text.starts_with("std::") && text.substr(5).starts_with(name);
 }
 
+// f(what a variant holds), as std::visit, without its header.
+template <std::size_t I = 0, class F, template <class...> class Variant, class... T>
+constexpr decltype(auto) with_held(F&& f, const Variant<T...>& variant) {
+  using std::get;
+  if constexpr (I + 1 < sizeof...(T)) {
+    if (variant.index() != I) return with_held<I + 1>(f, variant);
+  }
+  return f(get<I>(variant));
+}
+
 template <class> inline constexpr std::size_t size_of_list = 0;
 template <template <class...> class List, class... T>
 inline constexpr std::size_t size_of_list<List<T...>> = sizeof...(T);

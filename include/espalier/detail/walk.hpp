@@ -343,14 +343,22 @@ ESPALIER_INLINE constexpr To map_tree(Leaf& leaf, Path path, T& tree, R&... rest
   if constexpr (ends_at<Leaf, T>) {
     return leaf(type_tag<To>{}, path, tree, rest...);
   } else if constexpr (is_plain_record<T> && std::is_same_v<To, std::remove_cv_t<T>> && sizeof...(R) == 0) {
-    using Key = std::conditional_t<std::is_same_v<Path, path_view>, name_key, no_key>;
-    field_mapper<Leaf, Path, Key> make{leaf, path, {}};
-    if constexpr (std::is_same_v<Path, path_view>) make.key.name = reflect::field_names_v<To>.data();
-    return reflect::remake(tree, make);
+    if constexpr (std::is_same_v<Path, path_view>) {
+      return reflect::remake(tree, field_mapper<Leaf, Path, name_key>{leaf, path, {reflect::field_names_v<To>.data()}});
+    } else {
+      return reflect::remake(tree, field_mapper<Leaf, Path, no_key>{leaf, path, {}});
+    }
   } else {
     const auto inside = entered<T>(path);
     return rebuild<To>(child_mapper<Leaf, std::remove_const_t<decltype(inside)>>{leaf, inside}, tree, rest...);
   }
+}
+
+// A `To` from a whole tree, without paths. Stops the build if a struct in it cannot be made.
+template <class To, class Leaf, class T, class... R>
+ESPALIER_INLINE constexpr To make_tree(Leaf& leaf, T& tree, R&... rest) {
+  static_assert(require_makeable<To>());
+  return map_tree<To>(leaf, no_path{}, tree, rest...);
 }
 
 // Calls leaf(path, leaf, what stands beside it...) for every leaf, in order.
@@ -385,7 +393,7 @@ ESPALIER_INLINE constexpr void visit_tree(Leaf& leaf, Path path, T& tree, R&... 
 // A copy of a tree, made anew node by node, what its pointers own included.
 template <class T> constexpr T clone(const T& tree) {
   auto leaf = []<class L>(type_tag<L>, const auto&, const auto& old) -> L { return old; };
-  return map_tree<T>(leaf, no_path{}, tree);
+  return make_tree<T>(leaf, tree);
 }
 
 // The same, by the type's own copy constructor where it has one.

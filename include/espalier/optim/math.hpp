@@ -105,9 +105,7 @@ template <class Tree, class F, class... Rest> Tree map_parameters(const F& f, co
   function some{f};
   const call beside{some};
   const espalier::detail::typed_call<call> leaf{beside};
-  const auto walk = [&](auto&&... others) {
-    return espalier::detail::map_tree<Tree>(leaf, espalier::detail::no_path{}, tree, others...);
-  };
+  const auto walk = [&](auto&&... others) { return espalier::detail::make_tree<Tree>(leaf, tree, others...); };
   return walk(espalier::detail::walked(rest)...);
 }
 

@@ -92,7 +92,7 @@ template <class T, class F> ESPALIER_INLINE constexpr std::remove_cv_t<T> remake
 #if ESPALIER_HAS_STD_META
   if constexpr (requires { requires detail::reader<std::remove_cv_t<T>>::binds_what_braces_take; }) {
     auto& [... field] = value;
-    return std::remove_cv_t<T>{f(field)...};
+    return detail::reader<std::remove_cv_t<T>>::construct(f, field...);
   } else
 #endif
     return reflect::with_fields(value, [&f](auto&... field) ESPALIER_INLINE_LAMBDA -> std::remove_cv_t<T> {

@@ -93,8 +93,9 @@ consteval void blame_repeated_names(findings& in, std::span<const std::meta::inf
   for (std::meta::info field : fields) names.push_back(detail::name_of(field));
   std::sort(names.begin(), names.end());
   const auto at = std::adjacent_find(names.begin(), names.end());
+  if (at == names.end()) return;
   for (std::meta::info field : fields) {
-    if (at != names.end() && detail::name_of(field) == *at) detail::blame(in, fault::repeated_name, field);
+    if (detail::name_of(field) == *at) detail::blame(in, fault::repeated_name, field);
   }
 }
 
