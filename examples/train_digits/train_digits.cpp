@@ -10,8 +10,8 @@
 #include <espalier/mlx/engine.hpp>
 #include <espalier/mlx/eval.hpp>
 #include <espalier/mlx/grad.hpp>
-#include <espalier/mlx/io.hpp>
 #include <espalier/mlx/math.hpp>
+#include <espalier/mlx/safetensors.hpp>
 #include <espalier/optim/adam.hpp>
 #include <espalier/optim/apply_updates.hpp>
 #include <espalier/visit.hpp>

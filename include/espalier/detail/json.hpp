@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
+#include <unordered_set>
 
 namespace espalier::detail {
 
@@ -94,6 +94,13 @@ template <class Fault> class json_reader {
     fail("expected true or false", begin);
   }
 
+  // Whether null comes next; then takes it.
+  bool null() {
+    if (text_.substr(position(), 4) != "null") return false;
+    at_ += 4;
+    return true;
+  }
+
   // Calls element() for each element, which must take it off the text.
   template <class Element> void array(Element element) {
     expect('[', "an array");
@@ -107,12 +114,11 @@ template <class Fault> class json_reader {
   template <class Member> void object(Member member) {
     expect('{', "an object");
     if (take('}')) return;
-    std::vector<std::string> names;
+    std::unordered_set<std::string> names;
     do {
       const std::size_t begin = position();
       const std::string name = string();
-      if (std::find(names.begin(), names.end(), name) != names.end()) fail("a member for the second time", begin);
-      names.push_back(name);
+      if (!names.insert(name).second) fail("a member for the second time", begin);
       expect(':', "':'");
       member(name, begin);
     } while (take(','));

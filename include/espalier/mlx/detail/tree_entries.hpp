@@ -1,50 +1,36 @@
-// Checkpoints: any tree as a safetensors file, by dotted key path. Arrays are tensors (`layers.0.weight`),
-// which MLX in Python and every other reader of the format finds by name; all other leaves and all aux values
-// are typed text in the file's metadata (`leaf:layers.0.stride` is `i32:2`).
-//
-//   espalier::save_safetensors("model.safetensors", model);
-//   espalier::load_safetensors("model.safetensors", model);  // all of it, or an error with every difference
+// What stands between a tree and a file: arrays and texts by name. Collects them from a tree, and makes a tree of them.
+// Whoever knows a format (safetensors.hpp, gguf.hpp) writes and reads them.
 #pragma once
 
 #include <mlx/array.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <espalier/aux.hpp>
 #include <espalier/detail/types.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/mlx/array.hpp>
+#include <espalier/mlx/checkpoint_error.hpp>
+#include <espalier/mlx/load_options.hpp>
+#include <espalier/mlx/name_rules.hpp>
 #include <espalier/node.hpp>
 #include <espalier/path.hpp>
 #include <espalier/structure.hpp>
 #include <espalier/typed_text.hpp>
 #include <espalier/visit.hpp>
 #include <espalier/visit_update.hpp>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-namespace espalier {
+namespace espalier::detail {
 
-// A checkpoint cannot be written or read, or does not fit the tree; then `differences` has every entry that is missing,
-// unexpected, or of another shape or type. Their paths are dotted, as the file names its entries: `layers.0.weight`.
-// What containers hold stands first: a missing key explains the entries that are missing below it.
-struct checkpoint_error : error {
-  explicit checkpoint_error(const std::string& what, std::vector<mismatch> where = {})
-      : error(describe_mismatches(what, where)), differences(std::move(where)) {}
-
-  std::vector<mismatch> differences;
-};
-
-namespace detail {
-
-// --- What a node is besides its children: sizes, keys, what is engaged.
+// --- What a node is besides its children: sizes, keys, what is engaged. --------------------------------------
 
 // A map's keys as key paths print them, which is different for different keys.
 template <class Map> std::string keys_text(const Map& map) {
@@ -74,45 +60,56 @@ template <class T> std::string node_text(const T& tree) {
   return text;
 }
 
-// --- The file: compiled once. ------------------------------------------------------------------------------
+// --- Entries: compiled once. ------------------------------------------------------------------------------------------
 
-// Collects a tree's entries, then writes them. Throws checkpoint_error for paths that two entries share.
-class checkpoint_writer {
+// What a file holds.
+struct named_entries {
+  std::unordered_map<std::string, ::mlx::core::array> arrays;  // by dotted path; of a tree that is one array, "."
+  std::unordered_map<std::string, std::string> texts;          // "leaf:PATH", "aux:PATH", "node:PATH"
+  bool typed = false;                                          // written by Espalier: the texts are all there
+};
+
+// Collects a tree's entries.
+class tree_writer {
  public:
-  checkpoint_writer();
-  ~checkpoint_writer();
-  checkpoint_writer(const checkpoint_writer&) = delete;
-  checkpoint_writer& operator=(const checkpoint_writer&) = delete;
+  explicit tree_writer(const name_rules& rules);
+  ~tree_writer();
+  tree_writer(const tree_writer&) = delete;
+  tree_writer& operator=(const tree_writer&) = delete;
 
   void add_array(const path_view& path, const ::mlx::core::array& value);
   void add_text(const char* kind, const path_view& path, std::string text);  // kind: "leaf", "aux" or "node"
-  void write(const std::filesystem::path& file, std::uint64_t structure_hash);
+  // Throws checkpoint_error, which begins with `what`, for leaves that cannot be named in a file, or share a name.
+  named_entries finish(const std::string& what);
 
  private:
   struct contents;
   std::unique_ptr<contents> contents_;
 };
 
-// Opens a file, and hands out its entries to a tree that asks for each of its own; what does not fit is noted.
-class checkpoint_reader {
+// Hands out a file's entries to a tree that asks for each of its own; what does not fit is noted.
+class tree_reader {
  public:
-  explicit checkpoint_reader(const std::filesystem::path& file);
-  ~checkpoint_reader();
-  checkpoint_reader(const checkpoint_reader&) = delete;
-  checkpoint_reader& operator=(const checkpoint_reader&) = delete;
+  tree_reader(named_entries entries, const load_options& options);
+  ~tree_reader();
+  tree_reader(const tree_reader&) = delete;
+  tree_reader& operator=(const tree_reader&) = delete;
 
   ::mlx::core::array array(const path_view& path, const ::mlx::core::array& like);
   // The text of an entry, if it is there; `expected` says in a report what was asked for.
   std::optional<std::string> text(const char* kind, const path_view& path, const std::string& expected);
   void note(const path_view& path, std::string expected, std::string found);
   void check_node(const path_view& path, const std::string& text);
-  // Compares the nodes, notes what nobody asked for; throws if there are notes; then reads all arrays.
-  void finish();
+  // Compares the nodes, notes what nobody asked for, evaluates all arrays. Throws checkpoint_error, which begins with
+  // `source`, if anything does not fit; else gives what is missing and unexpected, if that is allowed.
+  std::vector<mismatch> finish(const std::string& source);
 
  private:
   struct contents;
   std::unique_ptr<contents> contents_;
 };
+
+// --- Trees. -----------------------------------------------------------------------------------------------------------
 
 // The key of an aux value: a struct's field, or the registered node itself.
 template <class T, std::size_t J> path_view aux_path(const path_view& node) {
@@ -126,7 +123,7 @@ template <class T, std::size_t J> path_view aux_path(const path_view& node) {
 template <class T>
 concept carries_aux = requires { requires node_of<T>::has_aux; };
 
-template <class T> void save_tree(checkpoint_writer& out, const path_view& path, const T& tree) {
+template <class T> void save_tree(tree_writer& out, const path_view& path, const T& tree) {
   if constexpr (std::is_same_v<T, ::mlx::core::array>) {
     out.add_array(path, tree);
   } else if constexpr (kind_of<T> == node_kind::leaf) {
@@ -147,7 +144,7 @@ template <class T> void save_tree(checkpoint_writer& out, const path_view& path,
 }
 
 // A value from the file; the tree's own, and a note, where it is not there or not of the type.
-template <class T> T load_value(checkpoint_reader& in, const char* kind, const path_view& path, const T& current) {
+template <class T> T load_value(tree_reader& in, const char* kind, const path_view& path, const T& current) {
   const std::string expected = "a value such as " + to_typed_text(current);
   const std::optional<std::string> text = in.text(kind, path, expected);
   if (!text) return current;
@@ -156,11 +153,11 @@ template <class T> T load_value(checkpoint_reader& in, const char* kind, const p
   return current;
 }
 
-template <class T> T load_tree(checkpoint_reader& in, const path_view& path, const T& tree);
+template <class T> T load_tree(tree_reader& in, const path_view& path, const T& tree);
 
 // Children for node::assemble, of a node that carries aux data.
 template <class T, class Children> struct child_loader {
-  checkpoint_reader& in;
+  tree_reader& in;
   const path_view& path;
   Children& children;
 
@@ -171,7 +168,7 @@ template <class T, class Children> struct child_loader {
 
 // Children for rebuild, of every other node.
 struct element_loader {
-  checkpoint_reader& in;
+  tree_reader& in;
   const path_view& path;
 
   template <class Child, class Key> Child operator()(type_tag<Child>, const Key& key, const Child& child) const {
@@ -179,7 +176,7 @@ struct element_loader {
   }
 };
 
-template <class T> T load_node_with_aux(checkpoint_reader& in, const path_view& path, const T& tree) {
+template <class T> T load_node_with_aux(tree_reader& in, const path_view& path, const T& tree) {
   const auto current = node_of<T>::aux(tree);
   const auto values = [&]<std::size_t... J>(std::index_sequence<J...>) {
     return aux_values<T>{
@@ -190,7 +187,7 @@ template <class T> T load_node_with_aux(checkpoint_reader& in, const path_view& 
 }
 
 // The tree from the file's values; its own where they do not fit, which the reader then knows.
-template <class T> T load_tree(checkpoint_reader& in, const path_view& path, const T& tree) {
+template <class T> T load_tree(tree_reader& in, const path_view& path, const T& tree) {
   if constexpr (std::is_same_v<T, ::mlx::core::array>) {
     return in.array(path, tree);
   } else if constexpr (kind_of<T> == node_kind::leaf) {
@@ -205,37 +202,4 @@ template <class T> T load_tree(checkpoint_reader& in, const path_view& path, con
   }
 }
 
-}  // namespace detail
-
-// Writes a tree to a file, whatever its name ends with. The arrays are evaluated; those of more than one use
-// are written more than once. The file appears under its name only when it is complete (it is written beside
-// it and renamed); a file that was there is replaced. Throws checkpoint_error if two leaves have the same
-// dotted path (`m["a.b"]["c"]` and `m["a"]["b.c"]` have), if a path is not UTF-8, if an array is float64, which
-// MLX does not write, or if the file cannot be written; the old file is then untouched.
-//
-// Metadata: espalier.version; espalier.structure_hash, structure_hash_v<Tree> in hexadecimal, for people and
-// tools; typed text under leaf:PATH, aux:PATH and node:PATH (what a container holds: sizes, keys, None).
-// Arrays without elements, which MLX does not write, are text as well.
-template <class Tree> void save_safetensors(const std::filesystem::path& file, const Tree& tree) {
-  static_assert(detail::require_trees<Tree>());
-  detail::checkpoint_writer out;
-  detail::save_tree(out, path_view{}, tree);
-  out.write(file, structure_hash_v<Tree>);
-}
-
-// Replaces every leaf and aux value of a tree by the file's. The tree gives the structure: sizes, keys, which
-// optionals are engaged, shapes and dtypes must be the file's. Throws checkpoint_error, and leaves the tree
-// untouched, if the file cannot be read, is truncated or no safetensors file (what() names the file), or does
-// not fit: then it lists every missing, unexpected and differing entry. Everything is read and checked before
-// the tree is changed. Files of other programs fit if their tensors do, and the tree has no other leaves or
-// aux data.
-template <class Tree> void load_safetensors(const std::filesystem::path& file, Tree& tree) {
-  static_assert(detail::require_trees<Tree>());
-  static_assert(!std::is_const_v<Tree>, "espalier: load_safetensors: the tree is const; give one that can be changed");
-  detail::checkpoint_reader in(file);
-  Tree loaded = detail::load_tree(in, path_view{}, std::as_const(tree));
-  in.finish();
-  detail::replace(tree, std::move(loaded));
-}
-
-}  // namespace espalier
+}  // namespace espalier::detail
