@@ -71,4 +71,16 @@ TEST(norm, of_arrays_is_a_scalar_array) {
   EXPECT_EQ(tree_norm(std::vector<small::array>()), small::array({0}));
 }
 
+TEST(norms, are_those_of_each_parameter_in_its_place) {
+  EXPECT_EQ(tree_norms(std::vector<double>{-3, 4}), (std::vector<double>{3, 4}));
+  const std::pair norms = tree_norms(std::pair(std::vector<small::array>{{{3, 4}}, {{2}}}, 7));
+  EXPECT_EQ(norms.first, (std::vector<small::array>{{{5}}, {{2}}}));
+  EXPECT_EQ(norms.second, 7) << "what is no parameter is passed on";
+}
+
+TEST(norms, together_are_the_norm_of_the_tree) {
+  const corpus::model m{{{{1, 2}, 3.0}, {{4}, {}}}, 5};
+  EXPECT_DOUBLE_EQ(tree_norm(tree_norms(m)), tree_norm(m));
+}
+
 }  // namespace

@@ -9,7 +9,7 @@ if(begin EQUAL -1 OR found EQUAL -1)
 endif()
 
 # Every block of code in these pages is in the program of the same name, indentation apart.
-foreach(name IN ITEMS checkpoints trees)
+foreach(name IN ITEMS checkpoints optimizers trees)
   file(READ "${SOURCE_DIR}/examples/${name}.cpp" program)
   file(READ "${SOURCE_DIR}/docs/${name}.md" page)
   string(REGEX REPLACE "\n +" "\n" program "${program}")

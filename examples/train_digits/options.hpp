@@ -7,11 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../common/command_line.hpp"
+
 namespace train_digits {
+
+using examples::option_error;
 
 // What a run is told; the values here are the defaults.
 struct options {
@@ -25,11 +28,6 @@ struct options {
   bool resume = false;
   std::filesystem::path curve = "train_digits.svg";
   bool help = false;
-};
-
-// A command line that cannot be used. what() names the option, what was expected and what was found.
-struct option_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 // Reads the arguments after the program's name, `--name value` or `--name=value`; of an option given twice

@@ -18,8 +18,9 @@
 #include <exception>
 #include <string>
 
+#include "../common/loss_curve.hpp"
+#include "../common/results.hpp"
 #include "digits_data.hpp"
-#include "loss_curve.hpp"
 #include "mlp.hpp"
 #include "options.hpp"
 #include "results.hpp"
@@ -27,6 +28,7 @@
 namespace train_digits {
 namespace {
 
+using namespace examples;
 using adam = espalier::optim::adam<double>;
 
 // What a step changes, and what a checkpoint holds.

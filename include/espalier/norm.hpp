@@ -2,6 +2,7 @@
 //
 //   double length = espalier::tree_norm(grads);
 //   double slope = espalier::tree_dot(grads, direction);
+//   Model norms = espalier::tree_norms(grads);               // of each parameter by itself
 #pragma once
 
 #include <cmath>
@@ -108,6 +109,22 @@ template <class Tree> auto tree_norm(const Tree& tree) {
   using Array = detail::array_of<Tree>;
   using std::sqrt;
   return sqrt(detail::sum_over<double, Array>(detail::squares<Array>{}, tree));
+}
+
+// The norm of each parameter by itself, in its place: a scalar array of the engine, or a number's magnitude; every other
+// leaf is passed on. What to log by key path (metrics.hpp) to see which layer's gradient vanishes. For whole layers:
+//   tree_visit_with_path(leaf_if<Layer>, [&](const path_view& path, const auto& x) { … tree_norm(x) … }, grads)
+template <class Tree> Tree tree_norms(const Tree& tree) {
+  return espalier::tree_map_parameters(
+      []<class Leaf>(const Leaf& leaf) -> Leaf {
+        using std::sqrt;
+        if constexpr (engine_array<Leaf>) {
+          return sqrt(array_traits<Leaf>::sum_of_squares(leaf));
+        } else {
+          return std::abs(leaf);
+        }
+      },
+      tree);
 }
 
 }  // namespace espalier

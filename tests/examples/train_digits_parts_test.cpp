@@ -12,13 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "../../examples/common/loss_curve.hpp"
 #include "../../examples/train_digits/digits_data.hpp"
-#include "../../examples/train_digits/loss_curve.hpp"
 #include "../../examples/train_digits/options.hpp"
 #include "../../examples/train_digits/results.hpp"
 
 namespace {
 
+using namespace examples;
 using namespace train_digits;
 namespace fs = std::filesystem;
 

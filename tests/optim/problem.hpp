@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <espalier/aux.hpp>
 #include <espalier/errors.hpp>
@@ -45,6 +46,51 @@ void expect_ten_steps(const Transformation& opt, const std::array<double, 3>& ex
   EXPECT_EQ(m.name, "tiny");
 }
 
+// The message of the structure_error that `f` throws.
+template <class F> std::string structure_error_of(const F& f) {
+  try {
+    f();
+  } catch (const espalier::structure_error& e) {
+    return e.what();
+  }
+  return "no structure_error was thrown";
+}
+
+// Expects ten steps that take every parameter where `formula`, of one parameter, takes it: its next value is f(p, g), f a
+// copy of `formula` for each of them.
+template <class Transformation, class Formula>
+void expect_formula(const Transformation& opt, const Formula& formula, double tolerance = 1e-12) {
+  Formula f0 = formula;
+  Formula f1 = formula;
+  Formula f2 = formula;
+  Model m = start();
+  for (int t = 0; t < 10; ++t) {
+    const Model g = gradients(m, t);
+    auto& [w, b] = m.layers[0];
+    w = {f0(w[0], g.layers[0].weight[0]), f1(w[1], g.layers[0].weight[1])};
+    b = f2(*b, *g.layers[0].bias);
+  }
+  expect_ten_steps(opt, {m.layers[0].weight[0], m.layers[0].weight[1], *m.layers[0].bias}, tolerance);
+}
+
+// Expects that the optimizer refuses gradients of another structure and a state from before the parameters grew, in its
+// own name, and that zero gradients give no step of single precision that is not finite.
+template <class Transformation> void expect_usual_errors(const Transformation& opt, const std::string& name) {
+  Model m = start();
+  auto state = opt.init(m);
+  EXPECT_TRUE(structure_error_of([&] {
+                opt.update(Model{}, state, m);
+              }).starts_with("espalier: " + name + ".update: the gradients do not have the structure"));
+  m.layers.push_back(m.layers[0]);
+  EXPECT_TRUE(structure_error_of([&] {
+                opt.update(m, state, m);
+              }).starts_with("espalier: " + name + ".update: the state's moments do not have the structure"));
+
+  std::array<float, 2> numbers{1, 0};
+  auto state_of_numbers = opt.init(numbers);
+  for (const float u : opt.update(std::array<float, 2>{}, state_of_numbers, numbers)) EXPECT_TRUE(std::isfinite(u));
+}
+
 // Expects that a hundred steps down a quadratic bowl end at its lowest point.
 template <class Transformation> void expect_convergence(const Transformation& opt) {
   std::array<double, 2> x{3.0, -4.0};
@@ -55,16 +101,6 @@ template <class Transformation> void expect_convergence(const Transformation& op
   }
   EXPECT_NEAR(x[0], 1, 0.02);
   EXPECT_NEAR(x[1], -2, 0.02);
-}
-
-// The message of the structure_error that `f` throws.
-template <class F> std::string structure_error_of(const F& f) {
-  try {
-    f();
-  } catch (const espalier::structure_error& e) {
-    return e.what();
-  }
-  return "no structure_error was thrown";
 }
 
 // A number to train beside a position that moves: aux data.

@@ -5,6 +5,7 @@
 //   espalier::optim::apply_updates(params, opt.update(grads, state, params));    // state changes in place
 #pragma once
 
+#include <espalier/optim/labels.hpp>
 #include <espalier/optim/math.hpp>
 
 namespace espalier::optim {
@@ -20,58 +21,33 @@ template <class Params> struct adam_state {
 namespace detail {
 
 template <class Params> adam_state<Params> adam_init(const Params& params) {
-  return {shared_math<Params>::zero_count(),
-          tree_map_parameters(
-              [](const auto& p) {
-                using math = math_of<decltype(p)>;
-                return math::zeros_like(math::widen(p));
-              },
-              params),
-          tree_map_parameters(
-              [](const auto& p) {
-                using math = math_of<decltype(p)>;
-                return math::zeros_like(math::squared_magnitude(math::widen(p)));
-              },
-              params)};
+  return {shared_math<Params>::zero_count(), zero_moments(params), zero_magnitudes(params)};
 }
 
-// `gradients` and `moments`: what to say of them.
-template <class Grads, class Params>
-void adam_check(const char* gradients, const char* moments, const Grads& grads, const adam_state<Params>& state,
-                const Params& params) {
-  require_structure(params, grads, gradients);
-  require_structure(params, state.mu, moments);
-  require_structure(params, state.nu, moments);
-}
-
-// Of trees that have been checked.
-template <class Adam, class Grads, class Params>
-Params adam_update(const Adam& opt, double weight_decay, const Grads& grads, adam_state<Params>& state,
-                   const Params& params) {
-  update_parameters(
-      [&](const auto& mu, const auto& g) {
-        using math = math_of<decltype(mu)>;
-        return math::as(opt.b1, mu) * mu + math::as(1 - opt.b1, mu) * math::as(g, mu);
-      },
-      state.mu, grads);
-  update_parameters(
-      [&](const auto& nu, const auto& g) {
-        using math = math_of<decltype(nu)>;
-        return math::as(opt.b2, nu) * nu +
-               math::as(1 - opt.b2, nu) * math::as(math::squared_magnitude(math::widen(g)), nu);
-      },
-      state.nu, grads);
+// Of trees that have been checked. `with_decay(direction, p)` is a step's direction with its weight decay.
+template <class Adam, class Grads, class Params, class Direction>
+Params adam_update(const Adam& opt, const Grads& grads, adam_state<Params>& state, const Params& params,
+                   const Direction& with_decay) {
+  update_parameters([&](const auto& mu, const auto& g) { return decayed(opt.b1, mu, g); }, state.mu, grads);
+  update_parameters([&](const auto& nu, const auto& g) { return decayed(opt.b2, nu, squared(g, nu)); }, state.nu,
+                    grads);
+  const auto rate_now = rate_at(opt.learning_rate, state.count);
   state.count = state.count + 1;
+  const auto step = [&](const auto& mu_hat, const auto& nu_hat, const auto& p) {
+    using math = math_of<decltype(p)>;
+    const auto direction = mu_hat / (math::sqrt(nu_hat) + math::as(opt.eps, nu_hat));
+    return math::as(-math::as(rate_now, direction) * with_decay(direction, p), p);
+  };
+  if (!opt.bias_correction) {
+    return map_parameters([&](const auto& p, const auto& mu, const auto& nu) { return step(mu, nu, p); }, params,
+                          state.mu, state.nu);
+  }
   const auto correction1 = shared_math<Params>::bias_correction(opt.b1, state.count);
   const auto correction2 = shared_math<Params>::bias_correction(opt.b2, state.count);
   return map_parameters(
       [&](const auto& p, const auto& mu, const auto& nu) {
         using math = math_of<decltype(p)>;
-        const auto scale = math::sqrt(nu / math::as(correction2, nu)) + math::as(opt.eps, nu);
-        const auto rate = math::as(opt.learning_rate, mu);
-        const auto direction = mu / math::as(correction1, mu) / scale;
-        if (weight_decay == 0) return math::as(-rate * direction, p);
-        return math::as(-rate * (direction + math::as(weight_decay, mu) * math::widen(p)), p);
+        return step(mu / math::as(correction1, mu), nu / math::as(correction2, nu), p);
       },
       params, state.mu, state.nu);
 }
@@ -81,16 +57,17 @@ Params adam_update(const Adam& opt, double weight_decay, const Grads& grads, ada
 // Kingma & Ba, "Adam: A method for stochastic optimization", ICLR 2015, algorithm 1, as optax.adam:
 //   mu = b1 mu + (1 - b1) g,   nu = b2 nu + (1 - b2) |g|²,   t = t + 1,
 //   update = -learning_rate (mu / (1 - b1^t)) / (sqrt(nu / (1 - b2^t)) + eps).
-// (mlx.optimizers.Adam leaves out the two corrections unless told `bias_correction=True`.)
+// Without bias_correction the two divisors are left out, as mlx.optimizers.Adam does unless told otherwise.
 // Moments of half-precision parameters are float32, and so is the arithmetic: in half precision eps is zero,
-// and so is the square of a small gradient, which made 0 / 0. The learning rate is a number, or a scalar
-// array of the engine where it changes from step to step: a compiled step then takes it as an input and does
-// not retrace. Leaving it out does not compile.
+// and so is the square of a small gradient, which made 0 / 0. The learning rate is a number; a schedule
+// (schedules.hpp), which is asked with the steps taken before; or a scalar array of the engine. With the latter two
+// a compiled step takes it as an input and does not retrace. Leaving it out does not compile.
 template <class Rate> struct adam {
   Rate learning_rate;
   double b1 = 0.9;
   double b2 = 0.999;
   double eps = 1e-8;
+  bool bias_correction = true;
 
   // No steps, zero moments. Leaves that are not parameters, and aux data, are copied into both, and stay as they are.
   template <class Params> adam_state<Params> init(const Params& params) const { return detail::adam_init(params); }
@@ -99,11 +76,7 @@ template <class Rate> struct adam {
   // differ).
   template <class Grads, class Params>
   void check(const Grads& grads, const adam_state<Params>& state, const Params& params) const {
-    detail::adam_check(
-        "adam.update: the gradients do not have the structure of the parameters",
-        "adam.update: the state's moments do not have the structure of the parameters, which has changed "
-        "since init (call init again)",
-        grads, state, params);
+    detail::check_update<"adam">(params, grads, state.mu, state.nu);
   }
 
   // The updates, in the dtypes of the parameters; `state` is updated in place. Leaves that are not parameters, and aux
@@ -111,19 +84,22 @@ template <class Rate> struct adam {
   template <class Grads, class Params>
   Params update(const Grads& grads, adam_state<Params>& state, const Params& params) const {
     check(grads, state, params);
-    return detail::adam_update(*this, 0, grads, state, params);
+    return detail::adam_update(*this, grads, state, params,
+                               [](const auto& direction, const auto&) { return direction; });
   }
 };
 
 // Adam with decoupled weight decay: Loshchilov & Hutter, "Decoupled weight decay regularization", ICLR 2019,
-// as optax.adamw: adam's update - learning_rate weight_decay p. The default weight_decay is optax's
-// (mlx.optimizers.AdamW: 0.01).
-template <class Rate> struct adamw {
+// as optax.adamw: adam's update - learning_rate weight_decay p, the latter for the parameters that `mask` takes (a mask
+// as masked has: masked.hpp). The default weight_decay is optax's (mlx.optimizers.AdamW: 0.01).
+template <class Rate, class Mask = every_parameter> struct adamw {
   Rate learning_rate;
   double b1 = 0.9;
   double b2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 1e-4;
+  bool bias_correction = true;
+  Mask mask = {};
 
   // As adam's.
   template <class Params> adam_state<Params> init(const Params& params) const { return detail::adam_init(params); }
@@ -131,18 +107,19 @@ template <class Rate> struct adamw {
   // As adam's.
   template <class Grads, class Params>
   void check(const Grads& grads, const adam_state<Params>& state, const Params& params) const {
-    detail::adam_check(
-        "adamw.update: the gradients do not have the structure of the parameters",
-        "adamw.update: the state's moments do not have the structure of the parameters, which has changed "
-        "since init (call init again)",
-        grads, state, params);
+    detail::check_update<"adamw">(params, grads, state.mu, state.nu);
   }
 
   // As adam's.
   template <class Grads, class Params>
   Params update(const Grads& grads, adam_state<Params>& state, const Params& params) const {
     check(grads, state, params);
-    return detail::adam_update(*this, weight_decay, grads, state, params);
+    detail::mask_reader decays(mask, params);
+    return detail::adam_update(*this, grads, state, params, [&](const auto& direction, const auto& p) {
+      using math = detail::math_of<decltype(p)>;
+      if (!decays.next() || weight_decay == 0) return direction;
+      return direction + math::as(weight_decay, direction) * math::widen(p);
+    });
   }
 };
 

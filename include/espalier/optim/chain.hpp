@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <espalier/optim/math.hpp>
 #include <tuple>
 #include <utility>
 
@@ -15,7 +16,7 @@ template <class... Transformation> struct chained {
   std::tuple<Transformation...> transformations;
 
   template <class Params> auto init(const Params& params) const {
-    return std::apply([&](const auto&... each) { return std::tuple(each.init(params)...); }, transformations);
+    return std::apply([&](const auto&... each) { return std::make_tuple(each.init(params)...); }, transformations);
   }
 
   // Throws what the transformations' checks throw; one that has none is not asked.
@@ -36,9 +37,7 @@ template <class... Transformation> struct chained {
   // What the later ones take has the structure of the parameters, which stand in for it.
   template <std::size_t I, class Grads, class State, class Params>
   void check_from(const Grads& grads, const State& state, const Params& params) const {
-    const auto& transformation = std::get<I>(transformations);
-    if constexpr (requires { transformation.check(grads, std::get<I>(state), params); })
-      transformation.check(grads, std::get<I>(state), params);
+    detail::check_if_any(std::get<I>(transformations), grads, std::get<I>(state), params);
     if constexpr (I + 1 < sizeof...(Transformation)) check_from<I + 1>(params, state, params);
   }
 

@@ -22,6 +22,16 @@ template <class Tree> auto global_norm(const Tree& tree) {
   return shared::sqrt(sum);
 }
 
+namespace detail {
+
+template <class Leaf> Leaf clipped_by_rms(const Leaf& x, double threshold) {
+  using math = math_of<Leaf>;
+  const auto rms = math::sqrt(math::mean_of_squares(x));
+  return x / math::as(math::maximum(math::as(1.0, rms), rms / math::as(threshold, rms)), x);
+}
+
+}  // namespace detail
+
 // g where the global norm of the gradients is less than max_norm, else g max_norm / norm: Pascanu, Mikolov &
 // Bengio, "On the difficulty of training recurrent neural networks", ICML 2013, as optax.clip_by_global_norm.
 // A norm that is not finite makes every gradient zero or NaN, as there.
@@ -32,8 +42,7 @@ struct clip_by_global_norm {
 
   // Throws structure_error if the gradients' structure is not the parameters' (aux data may differ).
   template <class Grads, class Params> void check(const Grads& grads, const empty_state&, const Params& params) const {
-    detail::require_structure(params, grads,
-                              "clip_by_global_norm.update: the gradients do not have the structure of the parameters");
+    detail::check_update<"clip_by_global_norm">(params, grads);
   }
 
   // The clipped gradients, in their own dtypes. Leaves that are not parameters, and aux data, are those of `params`.
@@ -50,6 +59,57 @@ struct clip_by_global_norm {
           using math = detail::math_of<decltype(g)>;
           const auto wide = math::widen(g);
           return math::as(wide * math::as(factor, wide), g);
+        },
+        params, grads);
+  }
+};
+
+// Every element of the gradients between -max_delta and max_delta (optax.clip), real ones; of a complex one, its
+// magnitude is clipped.
+struct clip {
+  double max_delta;
+
+  template <class Params> empty_state init(const Params&) const { return {}; }
+
+  // As clip_by_global_norm's.
+  template <class Grads, class Params> void check(const Grads& grads, const empty_state&, const Params& params) const {
+    detail::check_update<"clip">(params, grads);
+  }
+
+  // As clip_by_global_norm's.
+  template <class Grads, class Params>
+  Params update(const Grads& grads, empty_state& state, const Params& params) const {
+    check(grads, state, params);
+    return detail::map_parameters(
+        [this](const auto&, const auto& g) {
+          using math = detail::math_of<decltype(g)>;
+          const auto size = math::magnitude(g);
+          return math::select(math::as(max_delta, size) < size, math::as(max_delta, g) * math::sign(g), g);
+        },
+        params, grads);
+  }
+};
+
+// g / max(1, rms(g) / threshold) for every parameter by itself, rms the root of the mean of the squared magnitudes
+// (optax.clip_by_block_rms): the clipping of Adafactor.
+struct clip_by_block_rms {
+  double threshold;
+
+  template <class Params> empty_state init(const Params&) const { return {}; }
+
+  // As clip_by_global_norm's.
+  template <class Grads, class Params> void check(const Grads& grads, const empty_state&, const Params& params) const {
+    detail::check_update<"clip_by_block_rms">(params, grads);
+  }
+
+  // As clip_by_global_norm's.
+  template <class Grads, class Params>
+  Params update(const Grads& grads, empty_state& state, const Params& params) const {
+    check(grads, state, params);
+    return detail::map_parameters(
+        [this](const auto&, const auto& g) {
+          using math = detail::math_of<decltype(g)>;
+          return math::as(detail::clipped_by_rms(math::widen(g), threshold), g);
         },
         params, grads);
   }

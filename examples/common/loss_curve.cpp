@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace train_digits {
+namespace examples {
 namespace {
 
 constexpr double width = 640, height = 400, left = 80, right = 572, top = 44, bottom = 344;
@@ -62,9 +62,11 @@ double round_log(double x, bool up) {
 struct picture {
   std::ostringstream out;
 
-  void line(double x1, double y1, double x2, double y2, const char* color, double thick = 1) {
+  void line(double x1, double y1, double x2, double y2, const char* color, double thick = 1, const char* dashes = "") {
     out << "<path d=\"M" << px(x1) << ' ' << px(y1) << 'L' << px(x2) << ' ' << px(y2) << "\" stroke=\"" << color
-        << "\" stroke-width=\"" << px(thick) << "\"/>\n";
+        << "\" stroke-width=\"" << px(thick) << '"';
+    if (*dashes != 0) out << " stroke-dasharray=\"" << dashes << '"';
+    out << "/>\n";
   }
 
   void text(double x, double y, const char* anchor, const char* color, std::string_view words, int turn = 0) {
@@ -81,7 +83,7 @@ struct picture {
     std::ostringstream path, marks;
     bool pen_down = false;
     for (const curve_point& p : points) {
-      const double px_x = x(p.epoch), px_y = y(p.value);
+      const double px_x = x(p.at), px_y = y(p.value);
       if (!std::isfinite(px_x) || !std::isfinite(px_y)) {
         pen_down = false;
         continue;
@@ -102,16 +104,16 @@ struct picture {
 std::string to_svg(const learning_curve& curve) {
   // What the axes must cover.
   double first = 0, last = 1, least_loss = 1, most_loss = 1, least_accuracy = 0.95;
-  bool any_epoch = false, any_loss = false, any_accuracy = false;
+  bool any_point = false, any_loss = false, any_accuracy = false;
   const auto see = [](double x, double& least, double& most, bool& any) {
     least = any ? std::min(least, x) : x;
     most = any ? std::max(most, x) : x;
     any = true;
   };
-  for (const auto* series : {&curve.batch_loss, &curve.epoch_loss, &curve.test_accuracy}) {
+  for (const auto* series : {&curve.batch_loss, &curve.epoch_loss, &curve.held_out_loss, &curve.test_accuracy}) {
     for (const curve_point& p : *series) {
-      if (!std::isfinite(p.epoch) || !std::isfinite(p.value)) continue;
-      see(p.epoch, first, last, any_epoch);
+      if (!std::isfinite(p.at) || !std::isfinite(p.value)) continue;
+      see(p.at, first, last, any_point);
       double unused = 0;
       if (series == &curve.test_accuracy) {
         see(std::clamp(p.value, 0.0, 1.0), least_accuracy, unused, any_accuracy);
@@ -119,6 +121,9 @@ std::string to_svg(const learning_curve& curve) {
         see(p.value, least_loss, most_loss, any_loss);
       }
     }
+  }
+  for (const loss_level& level : curve.levels) {
+    if (std::isfinite(level.loss) && level.loss > 0) see(level.loss, least_loss, most_loss, any_loss);
   }
   first = std::floor(first);
   last = std::max(std::ceil(last), first + 1);
@@ -138,7 +143,7 @@ std::string to_svg(const learning_curve& curve) {
   p.out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << ' ' << height << "\" width=\""
         << width << "\" height=\"" << height << "\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" "
         << "font-size=\"12\" fill=\"none\">\n"
-        << "<title>Training loss and test accuracy by epoch</title>\n"
+        << "<title>" << curve.title << "</title>\n"
         << "<rect width=\"" << width << "\" height=\"" << height << "\" fill=\"#fff\"/>\n";
 
   const char *ink = "#222", *grid = "#e8e8e8";
@@ -171,16 +176,23 @@ std::string to_svg(const learning_curve& curve) {
     p.text(right + 10, percent(a) + 4, "start", accuracy_color, number(a, 0));
   }
 
-  p.series(curve.batch_loss, x, [&](double v) { return log_loss(std::log10(v)); }, loss_color, 0.8, 0.3);
-  p.series(curve.epoch_loss, x, [&](double v) { return log_loss(std::log10(v)); }, loss_color, 2, 1);
+  const auto loss = [&](double v) { return log_loss(std::log10(v)); };
+  for (const loss_level& level : curve.levels) {
+    if (!std::isfinite(level.loss) || level.loss <= 0) continue;
+    p.line(left, loss(level.loss), right, loss(level.loss), ink, 1, "6 4");
+    p.text(right - 6, loss(level.loss) - 6, "end", ink, level.name);
+  }
+  p.series(curve.batch_loss, x, loss, loss_color, 0.8, 0.3);
+  p.series(curve.epoch_loss, x, loss, loss_color, 2, 1);
+  p.series(curve.held_out_loss, x, loss, accuracy_color, 1.6, 1, curve.held_out_loss.size() <= 60);
   p.series(
       curve.test_accuracy, x, [&](double v) { return percent(100 * std::clamp(v, 0.0, 1.0)); }, accuracy_color, 1.6, 1,
       curve.test_accuracy.size() <= 60);
 
   p.out << "<rect x=\"" << left << "\" y=\"" << top << "\" width=\"" << right - left << "\" height=\"" << bottom - top
         << "\" stroke=\"" << ink << "\"/>\n";
-  p.text((left + right) / 2, height - 16, "middle", ink, "Epoch");
-  p.text(20, (top + bottom) / 2, "middle", loss_color, "Training loss (cross-entropy)", -90);
+  p.text((left + right) / 2, height - 16, "middle", ink, curve.along);
+  p.text(20, (top + bottom) / 2, "middle", loss_color, curve.loss, -90);
   if (any_accuracy) p.text(width - 20, (top + bottom) / 2, "middle", accuracy_color, "Test accuracy (%)", 90);
 
   // The legend stands above the frame, where no curve can cross it.
@@ -195,6 +207,7 @@ std::string to_svg(const learning_curve& curve) {
   };
   entry(!curve.batch_loss.empty(), loss_color, 0.8, 0.5, "Loss, each mini-batch", 176);
   entry(!curve.epoch_loss.empty(), loss_color, 2, 1, "Loss, mean of an epoch", 184);
+  entry(!curve.held_out_loss.empty(), accuracy_color, 1.6, 1, "Loss, held-out", 130);
   entry(!curve.test_accuracy.empty(), accuracy_color, 1.6, 1, "Test accuracy", 0);
   p.out << "</svg>\n";
   return p.out.str();
@@ -210,4 +223,4 @@ void write_svg(const std::filesystem::path& file, const learning_curve& curve) {
   }
 }
 
-}  // namespace train_digits
+}  // namespace examples
