@@ -139,6 +139,8 @@ using espalier::literals::operator""_path;
 
 export namespace espalier::reflect {
 using espalier::reflect::construct;
+using espalier::reflect::constructed_by;
+using espalier::reflect::construction;
 using espalier::reflect::field_count_v;
 using espalier::reflect::field_names_v;
 using espalier::reflect::field_t;
