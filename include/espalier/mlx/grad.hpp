@@ -2,6 +2,7 @@
 //
 //   auto [loss, gradient] = espalier::value_and_grad(loss_fn)(model, batch);          // gradient is a Model
 //   auto [value, both] = espalier::value_and_grad<2, 0>(loss_fn)(model, batch, critic);  // a tuple, as asked
+//   auto head = espalier::grad(loss_fn, espalier::trainable(mask))(model, batch);        // trainable.hpp
 //
 // Only parameters are differentiated (espalier/parameters.hpp: MLX arrays of floating-point or complex
 // dtype). Every other leaf of a gradient (numbers, strings, integer arrays) is the argument's own, unchanged,
@@ -16,8 +17,8 @@
 #include <espalier/detail/types.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/mlx/array.hpp>
+#include <espalier/mlx/detail/arrays.hpp>
 #include <espalier/parameters.hpp>
-#include <espalier/visit.hpp>
 #include <functional>
 #include <optional>
 #include <string>
@@ -67,27 +68,39 @@ inline void require_loss(const ::mlx::core::array& loss) {
   }
 }
 
-// Appends the parameters of argument `position`.
-template <class T>
-void gather_parameters(std::vector<::mlx::core::array>& parameters, std::size_t position, const T& argument) {
-  const std::size_t before = parameters.size();
-  espalier::tree_visit(
-      [&]<class Leaf>(const Leaf& leaf) {
-        if constexpr (is_parameter_type<T, Leaf>) {
-          if (is_parameter<T>(leaf)) parameters.push_back(leaf);
-        }
-      },
-      argument);
-  if (parameters.size() == before) {
+// Of which arrays the gradient is taken where nothing is said: of all parameters. A filter (trainable.hpp) is another
+// such function of the tree.
+struct all_trainable {
+  template <class T> every_parameter operator()(const T&) const { return {}; }
+};
+
+// Appends the trainable parameters of argument `position`.
+template <class Takes, class T>
+void gather_trainable(std::vector<::mlx::core::array>& arrays, const Takes& takes, std::size_t position,
+                      const T& argument) {
+  const std::size_t before = arrays.size();
+  gather(arrays, takes, argument);
+  if (arrays.size() == before) {
     throw gradient_error(
         "espalier: value_and_grad: argument " + std::to_string(position) +
-        " has no parameters to differentiate: none of its arrays is of a floating-point or complex dtype");
+        (std::is_same_v<Takes, every_parameter>
+             ? " has no parameters to differentiate: none of its arrays is of a floating-point or complex dtype"
+             : " has nothing to train: trainable takes none of its arrays of floating-point or complex dtype"));
   }
 }
 
-// The tree with its parameters replaced, in order; `next` moves past them.
-template <class T> T scatter_parameters(const ::mlx::core::array*& next, const T& tree) {
-  return tree_map_parameters([&next](const ::mlx::core::array&) { return *next++; }, tree);
+// The gradient of a tree: zeros where a parameter is frozen. (One zero, seen in the parameter's shape.)
+template <class Takes, class T> T scatter_gradient(const ::mlx::core::array*& next, const Takes& takes, const T& tree) {
+  if constexpr (std::is_same_v<Takes, every_parameter>) {
+    return scatter(next, takes, tree);
+  } else {
+    const auto frozen = [train = takes](const ::mlx::core::array& a) mutable {
+      return !train(a) && every_parameter{}(a);
+    };
+    std::vector<::mlx::core::array> zeros = gathered(frozen, tree);
+    for (auto& a : zeros) a = ::mlx::core::broadcast_to(::mlx::core::array(0, a.dtype()), a.shape());
+    return scatter(next, takes, scattered(zeros, frozen, tree));
+  }
 }
 
 // Where `position` is among the asked indices; their number if it is not.
@@ -102,16 +115,17 @@ template <std::size_t... I> consteval bool all_distinct() {
   return ((rank_of<I...>(I) == j++) && ...);
 }
 
-template <class F, std::size_t... I> class differentiated {
+// (Which: all_trainable, or a filter for each index, or one for all.)
+template <class F, class Which, std::size_t... I> class differentiated {
  public:
-  explicit differentiated(F f) : f_(std::move(f)) {}
+  differentiated(F f, Which which) : f_(std::move(f)), which_(std::move(which)) {}
 
   // (Two overloads, for functions whose call operator changes them.)
   template <class... Args> auto operator()(Args&&... args) const {
-    return call(f_, std::make_index_sequence<sizeof...(Args)>{}, std::forward<Args>(args)...);
+    return call(f_, which_, std::make_index_sequence<sizeof...(Args)>{}, std::forward<Args>(args)...);
   }
   template <class... Args> auto operator()(Args&&... args) {
-    return call(f_, std::make_index_sequence<sizeof...(Args)>{}, std::forward<Args>(args)...);
+    return call(f_, which_, std::make_index_sequence<sizeof...(Args)>{}, std::forward<Args>(args)...);
   }
 
  private:
@@ -128,7 +142,7 @@ template <class F, std::size_t... I> class differentiated {
   }
 
   template <class G, std::size_t... J, class... Args>
-  static auto call(G& f, std::index_sequence<J...>, Args&&... args) {
+  static auto call(G& f, const Which& which, std::index_sequence<J...>, Args&&... args) {
     static_assert(((I < sizeof...(Args)) && ...),
                   "espalier: value_and_grad: an argument index is out of range: the function is called with "
                   "fewer arguments. Indices count from 0");
@@ -147,12 +161,17 @@ template <class F, std::size_t... I> class differentiated {
                     "arguments that are differentiated by value or by const reference");
       if constexpr (callable) {
         arguments_type arguments(std::forward<Args>(args)...);
-        return run<trees_type, J...>(f, arguments);
+        return run<trees_type, J...>(f, which, arguments);
       }
     }
   }
 
-  template <class Trees, std::size_t... J, class G, class Arguments> static auto run(G& f, Arguments& arguments) {
+  template <std::size_t Rank> static const auto& filter(const Which& which) {
+    return std::get < std::tuple_size_v<Which> == 1 ? 0 : Rank > (which);
+  }
+
+  template <class Trees, std::size_t... J, class G, class Arguments>
+  static auto run(G& f, const Which& which, Arguments& arguments) {
     namespace mx = ::mlx::core;
     using R = std::remove_cvref_t<
         std::invoke_result_t<G&, decltype(argument<J>(std::declval<Trees&>(), std::declval<Arguments&>()))...>>;
@@ -161,21 +180,22 @@ template <class F, std::size_t... I> class differentiated {
                   "std::tuple whose first element is the loss, followed by aux outputs");
     if constexpr (returns_loss<R>) {
       std::vector<mx::array> parameters;
-      (gather_parameters(parameters, I, std::get<I>(arguments)), ...);
+      const std::tuple takes{filter<rank_of<I...>(I)>(which)(std::as_const(std::get<I>(arguments)))...};
+      (gather_trainable(parameters, std::get<rank_of<I...>(I)>(takes), I, std::get<I>(arguments)), ...);
       // The result leaves the function beside MLX, not through it: an aux output of any type is kept whole,
       // and an outer gradient goes through it, where MLX's own value_and_grad would stop it.
       std::optional<R> result;
       const auto [losses, gradients] = mx::vjp(
           [&](const std::vector<mx::array>& tracers) {
             const mx::array* next = tracers.data();
-            Trees trees{scatter_parameters(next, std::get<I>(std::as_const(arguments)))...};
+            Trees trees{scatter(next, std::get<rank_of<I...>(I)>(takes), std::as_const(std::get<I>(arguments)))...};
             result.emplace(std::invoke(f, argument<J>(trees, arguments)...));
             require_loss(loss_of(*result));
             return std::vector<mx::array>{loss_of(*result)};
           },
           parameters, {mx::array(1.0f)});
       const mx::array* next = gradients.data();
-      Trees trees{scatter_parameters(next, std::get<I>(std::as_const(arguments)))...};
+      Trees trees{scatter_gradient(next, std::get<rank_of<I...>(I)>(takes), std::as_const(std::get<I>(arguments)))...};
       if constexpr (sizeof...(I) == 1) {
         return value_and_gradient<R, std::tuple_element_t<0, Trees>>{*std::move(result), std::get<0>(std::move(trees))};
       } else {
@@ -185,13 +205,18 @@ template <class F, std::size_t... I> class differentiated {
   }
 
   [[no_unique_address]] F f_;
+  [[no_unique_address]] Which which_;
 };
 
-template <class F> struct gradient_only {
-  [[no_unique_address]] F f;
+template <class F> class gradient_only {
+ public:
+  explicit gradient_only(F f) : f_(std::move(f)) {}  // (no aggregate: g++ 12 dies of one with an empty member)
 
-  template <class... Args> auto operator()(Args&&... args) const { return f(std::forward<Args>(args)...).gradient; }
-  template <class... Args> auto operator()(Args&&... args) { return f(std::forward<Args>(args)...).gradient; }
+  template <class... Args> auto operator()(Args&&... args) const { return f_(std::forward<Args>(args)...).gradient; }
+  template <class... Args> auto operator()(Args&&... args) { return f_(std::forward<Args>(args)...).gradient; }
+
+ private:
+  [[no_unique_address]] F f_;
 };
 
 }  // namespace detail
@@ -206,18 +231,28 @@ template <class F> struct gradient_only {
 // JAX, an outer gradient goes through the aux outputs too. Throws gradient_error if the loss is no such
 // scalar or an argument has no parameter; nothing is evaluated. Costs one run of f, MLX's vjp, and two copies
 // of each differentiated tree (arrays are references).
-template <std::size_t... I, class F> auto value_and_grad(F f) {
-  if constexpr (sizeof...(I) == 0) {
-    return detail::differentiated<F, 0>(std::move(f));
-  } else {
-    return detail::differentiated<F, I...>(std::move(f));
+//
+// trainable(filter) behind f, one for all or one for each argument, says which parameters are trained. The others reach
+// f as they are, cost nothing, and have gradient zero, as behind jax.lax.stop_gradient.
+template <std::size_t... I, class F, class... Trainable> auto value_and_grad(F f, Trainable... trainable) {
+  constexpr std::size_t filters = sizeof...(Trainable);
+  constexpr bool fits = filters <= 1 || filters == sizeof...(I);
+  static_assert(fits,
+                "espalier: value_and_grad: give trainable(filter) once, or once for each argument to differentiate");
+  if constexpr (fits) {
+    using Which = std::conditional_t<filters == 0, std::tuple<detail::all_trainable>, std::tuple<Trainable...>>;
+    if constexpr (sizeof...(I) == 0) {
+      return detail::differentiated<F, Which, 0>(std::move(f), Which{std::move(trainable)...});
+    } else {
+      return detail::differentiated<F, Which, I...>(std::move(f), Which{std::move(trainable)...});
+    }
   }
 }
 
 // The same for the gradient alone; f's value and aux outputs are dropped.
-template <std::size_t... I, class F> auto grad(F f) {
-  using inner = decltype(value_and_grad<I...>(std::move(f)));
-  return detail::gradient_only<inner>{value_and_grad<I...>(std::move(f))};
+template <std::size_t... I, class F, class... Trainable> auto grad(F f, Trainable... trainable) {
+  using inner = decltype(value_and_grad<I...>(std::move(f), std::move(trainable)...));
+  return detail::gradient_only<inner>(value_and_grad<I...>(std::move(f), std::move(trainable)...));
 }
 
 }  // namespace espalier
