@@ -10,16 +10,12 @@
 #include <benchmark/benchmark.h>
 #include <mlx/mlx.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <espalier/mlx/mlx.hpp>
 #include <espalier/optim/optim.hpp>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -27,11 +23,13 @@
 #include <vector>
 
 #include "interleaved.hpp"
+#include "mlp_step.hpp"
 
 namespace mx = mlx::core;
-using arrays = std::vector<mx::array>;
 
 namespace {
+
+using namespace bench;
 
 struct attention {
   mx::array query, key, value, output;
@@ -153,35 +151,6 @@ void add_trees(std::size_t leaves) {
 
 constexpr int width = 16;
 constexpr int rows = 8;
-constexpr double learning_rate = 1e-3;
-
-struct linear {
-  mx::array weight, bias;
-};
-struct mlp {
-  std::vector<linear> layers;
-};
-struct train_state {
-  mlp params;
-  espalier::optim::adam_state<mlp> moments;
-};
-struct batch {
-  mx::array input, target;
-};
-
-constexpr espalier::optim::adam optimizer{.learning_rate = learning_rate};
-
-mx::array mlp_loss(const mlp& params, const batch& b) {
-  mx::array h = b.input;
-  for (const linear& layer : params.layers) h = mx::tanh(mx::matmul(h, layer.weight) + layer.bias);
-  return mx::mean(mx::square(h - b.target));
-}
-
-mx::array tree_step(train_state& state, const batch& b) {
-  auto [loss, gradient] = espalier::value_and_grad(mlp_loss)(state.params, b);
-  espalier::optim::apply_updates(state.params, optimizer.update(gradient, state.moments, state.params));
-  return loss;
-}
 
 train_state make_state(std::size_t layers) {
   mlp params;
@@ -194,56 +163,6 @@ train_state make_state(std::size_t layers) {
 }
 
 batch make_batch() { return {filled({rows, width}, 0.5F), filled({rows, width}, 0.25F)}; }
-
-// The same by hand, in and out as one vector: parameters, mu, nu, count, input, target or loss.
-arrays flat_step(const arrays& x) {
-  const std::size_t n = (x.size() - 3) / 3;
-  std::vector<int> parameters(n);
-  std::iota(parameters.begin(), parameters.end(), 0);
-  const auto loss_of = [n](const arrays& a) {
-    mx::array h = a[n];
-    for (std::size_t i = 0; i < n; i += 2) h = mx::tanh(mx::matmul(h, a[i]) + a[i + 1]);
-    return arrays{mx::mean(mx::square(h - a[n + 1]))};
-  };
-  arrays arguments(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n));
-  arguments.push_back(x[x.size() - 2]);
-  arguments.push_back(x[x.size() - 1]);
-  const auto [loss, gradients] = mx::value_and_grad(loss_of, parameters)(arguments);
-
-  const mx::array one(1, mx::int32);
-  const mx::array count = x[3 * n] + one;
-  const mx::array steps = mx::astype(count, mx::float32);
-  const auto correction = [&steps](double decay) {
-    return -mx::expm1(steps * mx::array(std::log(decay), mx::float32));
-  };
-  const mx::array correction1 = correction(0.9);
-  const mx::array correction2 = correction(0.999);
-  const auto number = [](double value) { return mx::array(value, mx::float32); };
-  arrays y = x;
-  for (std::size_t i = 0; i < n; ++i) {
-    const mx::array& g = gradients[i];
-    const mx::array mu = number(0.9) * x[n + i] + number(1 - 0.9) * g;
-    const mx::array nu = number(0.999) * x[2 * n + i] + number(1 - 0.999) * mx::square(g);
-    const mx::array scale = mx::sqrt(nu / correction2) + number(1e-8);
-    y[i] = x[i] + -number(learning_rate) * (mu / correction1 / scale);
-    y[n + i] = mu;
-    y[2 * n + i] = nu;
-  }
-  y[3 * n] = count;
-  y.pop_back();
-  y.back() = loss[0];
-  return y;
-}
-
-arrays flat_state(const train_state& state) {
-  arrays flat;
-  const auto append = [&flat](const mx::array& a) { flat.push_back(a); };
-  espalier::tree_visit(append, state.params);
-  espalier::tree_visit(append, state.moments.mu);
-  espalier::tree_visit(append, state.moments.nu);
-  flat.push_back(state.moments.count);
-  return flat;
-}
 
 // A step's call alone is timed. Every call starts from the same state, or the graph would grow with each; to drop the
 // graph that was made costs more than the call, and in training falls to evaluation. The whole step goes on from its
@@ -342,10 +261,7 @@ struct row {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto is_times = [](const char* argument) { return std::strcmp(argument, "--times") == 0; };
-  char** const end = std::remove_if(argv + 1, argv + argc, is_times);
-  const bool print_times = end != argv + argc;
-  argc = static_cast<int>(end - argv);
+  const bool print_times = bench::take_flag(argc, argv, "--times");
 
   if (!steps_agree()) {
     std::fprintf(stderr, "bench_dispatch: the two training steps do not agree\n");
@@ -369,7 +285,7 @@ int main(int argc, char** argv) {
 
   const bench::shortest_times times = bench::run_interleaved(argc, argv);
   if (print_times) {
-    for (const auto& [name, nanoseconds] : times) std::printf("time %s %.2f\n", name.c_str(), nanoseconds);
+    bench::print_times(times);
     return 0;
   }
 

@@ -83,12 +83,9 @@ def in_out(tree, batch):
     return {"blocks": tree["blocks"][:-1] + [changed]}
 
 
-def make_step(peer, layers):
-    """A step of Adam, and its arguments: the arithmetic of dispatch.cpp."""
+def adam_step(peer):
+    """A step of Adam over a perceptron: the arithmetic of mlp_step.hpp."""
     np = peer.np
-    params = [{"weight": peer.full((16, 16), 0.01 * (i + 1)), "bias": peer.full((16,), 0.0)} for i in range(layers)]
-    zeros = peer.tree_map(lambda p: peer.full(p.shape, 0.0), params)
-    state = {"params": params, "mu": zeros, "nu": zeros, "count": peer.count()}
 
     def loss_of(params, inputs, target):
         h = inputs
@@ -108,7 +105,15 @@ def make_step(peer, layers):
             lambda p, m, v: p - 1e-3 * (m / correction1 / (np.sqrt(v / correction2) + 1e-8)), state["params"], mu, nu)
         return {"params": params, "mu": mu, "nu": nu, "count": count}, loss
 
-    return step, (state, peer.full((8, 16), 0.5), peer.full((8, 16), 0.25))
+    return step
+
+
+def make_step(peer, layers):
+    """The step, and its arguments."""
+    params = [{"weight": peer.full((16, 16), 0.01 * (i + 1)), "bias": peer.full((16,), 0.0)} for i in range(layers)]
+    zeros = peer.tree_map(lambda p: peer.full(p.shape, 0.0), params)
+    state = {"params": params, "mu": zeros, "nu": zeros, "count": peer.count()}
+    return adam_step(peer), (state, peer.full((8, 16), 0.5), peer.full((8, 16), 0.25))
 
 
 def make_call(peer, pattern, size):

@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -34,6 +35,47 @@ class shortest_times : public benchmark::ConsoleReporter {
  private:
   std::map<std::string, double> times_;
 };
+
+// Takes a flag out of the arguments; whether it was there.
+inline bool take_flag(int& argc, char** argv, const std::string& flag) {
+  char** const end = std::remove(argv + 1, argv + argc, flag);
+  const bool there = end != argv + argc;
+  argc = static_cast<int>(end - argv);
+  return there;
+}
+
+// Registers a benchmark of work().
+template <class Work> void measure(const std::string& name, Work work) {
+  benchmark::RegisterBenchmark(name.c_str(), [work](benchmark::State& state) {
+    for (auto _ : state) {
+      work();
+      benchmark::ClobberMemory();
+    }
+  });
+}
+
+// `time NAME NANOSECONDS` for each, which the scripts of the peers read.
+inline void print_times(const shortest_times& times) {
+  for (const auto& [name, nanoseconds] : times) std::printf("time %s %.2f\n", name.c_str(), nanoseconds);
+}
+
+// A table of `hand/CASE` and `tree/CASE`, then `GROUP/CASE/time ratio R`. `one` says what took the time.
+inline void print_ratios(const shortest_times& times, const std::string& group, const char* one,
+                         const std::vector<std::string>& cases) {
+  std::string headlines;
+  std::printf("\nTime of one %s, the shortest of the repetitions:\n  %-28s %12s %12s %8s\n", one, "case", "by hand, ns",
+              "espalier, ns", "ratio");
+  for (const std::string& name : cases) {
+    if (!times.has("hand/" + name) || !times.has("tree/" + name)) continue;
+    const double by_hand = times["hand/" + name];
+    const double by_tree = times["tree/" + name];
+    std::printf("  %-28s %12.1f %12.1f %8.3f\n", name.c_str(), by_hand, by_tree, by_tree / by_hand);
+    char ratio[16];
+    std::snprintf(ratio, sizeof ratio, "%.2f", by_tree / by_hand);
+    headlines += group + "/" + name + "/time ratio " + ratio + "\n";
+  }
+  std::printf("\n%s", headlines.c_str());
+}
 
 // Runs what has been registered. Flags that the user gave come later than our defaults, and win.
 inline shortest_times run_interleaved(int argc, char** argv, const std::string& min_time = "0.02") {

@@ -13,12 +13,10 @@
 #include <boost/numeric/odeint.hpp>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <espalier/odeint.hpp>
 #include <espalier/ravel.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "interleaved.hpp"
@@ -230,30 +228,6 @@ template <class Call> void for_each_case(Call call) {
   method(dopri5_controlled());
 }
 
-template <class Work> void measure(const std::string& name, Work work) {
-  benchmark::RegisterBenchmark(name.c_str(), [work](benchmark::State& state) {
-    for (auto _ : state) {
-      work();
-      benchmark::ClobberMemory();
-    }
-  });
-}
-
-void report_times(const bench::shortest_times& times) {
-  std::vector<std::pair<std::string, double>> ratios;
-  std::printf("\nTime of one step, the shortest of the repetitions:\n  %-28s %12s %12s %8s\n", "case", "by hand, ns",
-              "espalier, ns", "ratio");
-  for_each_case([&](const std::string& name, auto) {
-    if (!times.has("hand/" + name) || !times.has("tree/" + name)) return;
-    const double by_hand = times["hand/" + name];
-    const double by_tree = times["tree/" + name];
-    ratios.emplace_back(name, by_tree / by_hand);
-    std::printf("  %-28s %12.1f %12.1f %8.3f\n", name.c_str(), by_hand, by_tree, by_tree / by_hand);
-  });
-  std::printf("\n");
-  for (const auto& [name, ratio] : ratios) std::printf("odeint/%s/time ratio %.2f\n", name.c_str(), ratio);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -272,9 +246,11 @@ int main(int argc, char** argv) {
     same = false;
   });
   if (!same) return 1;
-  for_each_case([](const std::string& name, auto two) {
-    measure("hand/" + name, [two] { two.by_hand(); });
-    measure("tree/" + name, [two] { two.by_tree(); });
+  std::vector<std::string> cases;
+  for_each_case([&cases](const std::string& name, auto two) {
+    cases.push_back(name);
+    bench::measure("hand/" + name, [two] { two.by_hand(); });
+    bench::measure("tree/" + name, [two] { two.by_tree(); });
   });
-  report_times(bench::run_interleaved(argc, argv));
+  bench::print_ratios(bench::run_interleaved(argc, argv), "odeint", "step", cases);
 }

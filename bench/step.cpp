@@ -9,16 +9,13 @@
 #include <mlx/compile.h>
 #include <mlx/mlx.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <espalier/compile.hpp>
 #include <espalier/espalier.hpp>
 #include <espalier/mlx/mlx.hpp>
 #include <espalier/optim/optim.hpp>
 #include <functional>
-#include <map>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -26,11 +23,13 @@
 #include <vector>
 
 #include "interleaved.hpp"
+#include "mlp_step.hpp"
 
 namespace mx = mlx::core;
-using arrays = std::vector<mx::array>;
 
 namespace {
+
+using namespace bench;
 
 // A training run that has its state inside: takes a step, evaluates all of its results, gives the loss.
 using run = std::function<mx::array()>;
@@ -44,7 +43,6 @@ struct step_case {
 // --- The perceptron. -------------------------------------------------------------------------------------------------
 
 constexpr int rows = 32;
-constexpr double learning_rate = 1e-3;
 
 // Numbers between -scale and scale, the same in step_peers.py.
 mx::array numbers(const mx::Shape& shape, double scale, int first = 0) {
@@ -52,34 +50,6 @@ mx::array numbers(const mx::Shape& shape, double scale, int first = 0) {
   const int n = std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
   for (int i = first; i < first + n; ++i) values.push_back(static_cast<float>(scale * ((i * 37 + 11) % 101 - 50) / 50));
   return mx::array(values.begin(), shape);
-}
-
-struct linear {
-  mx::array weight, bias;
-};
-struct mlp {
-  std::vector<linear> layers;
-};
-struct train_state {
-  mlp params;
-  espalier::optim::adam_state<mlp> moments;
-};
-struct batch {
-  mx::array input, target;
-};
-
-constexpr espalier::optim::adam optimizer{.learning_rate = learning_rate};
-
-mx::array mlp_loss(const mlp& params, const batch& b) {
-  mx::array h = b.input;
-  for (const linear& layer : params.layers) h = mx::tanh(mx::matmul(h, layer.weight) + layer.bias);
-  return mx::mean(mx::square(h - b.target));
-}
-
-mx::array tree_step(train_state& state, const batch& b) {
-  auto [loss, gradient] = espalier::value_and_grad(mlp_loss)(state.params, b);
-  espalier::optim::apply_updates(state.params, optimizer.update(gradient, state.moments, state.params));
-  return loss;
 }
 
 train_state make_state(int layers, int width) {
@@ -94,41 +64,6 @@ train_state make_state(int layers, int width) {
 
 batch make_batch(int width) { return {numbers({rows, width}, 1), numbers({rows, width}, 0.5, 50)}; }
 
-// By hand, in and out as one vector: parameters, mu, nu, count, input, target or loss.
-arrays flat_step(const arrays& x) {
-  const std::size_t n = (x.size() - 3) / 3;
-  std::vector<int> parameters(n);
-  std::iota(parameters.begin(), parameters.end(), 0);
-  const auto loss_of = [n](const arrays& a) {
-    mx::array h = a[n];
-    for (std::size_t i = 0; i < n; i += 2) h = mx::tanh(mx::matmul(h, a[i]) + a[i + 1]);
-    return arrays{mx::mean(mx::square(h - a[n + 1]))};
-  };
-  arrays arguments(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n));
-  arguments.push_back(x[x.size() - 2]);
-  arguments.push_back(x[x.size() - 1]);
-  const auto [loss, gradients] = mx::value_and_grad(loss_of, parameters)(arguments);
-
-  const auto number = [](double value) { return mx::array(value, mx::float32); };
-  const mx::array count = x[3 * n] + mx::array(1, mx::int32);
-  const mx::array steps = mx::astype(count, mx::float32);
-  const mx::array correction1 = -mx::expm1(steps * number(std::log(0.9)));
-  const mx::array correction2 = -mx::expm1(steps * number(std::log(0.999)));
-  arrays y = x;
-  for (std::size_t i = 0; i < n; ++i) {
-    const mx::array& g = gradients[i];
-    const mx::array mu = number(0.9) * x[n + i] + number(1 - 0.9) * g;
-    const mx::array nu = number(0.999) * x[2 * n + i] + number(1 - 0.999) * mx::square(g);
-    y[i] = x[i] - number(learning_rate) * (mu / correction1 / (mx::sqrt(nu / correction2) + number(1e-8)));
-    y[n + i] = mu;
-    y[2 * n + i] = nu;
-  }
-  y[3 * n] = count;
-  y.pop_back();
-  y.back() = loss[0];
-  return y;
-}
-
 run espalier_run(int layers, int width) {
   auto step = std::make_shared<decltype(espalier::compile<&tree_step>())>(espalier::compile<&tree_step>());
   return [step, state = make_state(layers, width), b = make_batch(width)]() mutable {
@@ -139,22 +74,16 @@ run espalier_run(int layers, int width) {
 }
 
 run mlx_cpp_run(int layers, int width) {
-  const train_state start = make_state(layers, width);
-  arrays state;
-  const auto append = [&state](const mx::array& a) { state.push_back(a); };
-  espalier::tree_visit(append, start.params);
-  espalier::tree_visit(append, start.moments.mu);
-  espalier::tree_visit(append, start.moments.nu);
-  state.push_back(start.moments.count);
-  return [step = mx::compile(flat_step), state, b = make_batch(width)]() mutable {
-    state.push_back(b.input);
-    state.push_back(b.target);
-    state = step(state);
-    mx::eval(state);
-    mx::array loss = state.back();
-    state.pop_back();
-    return loss;
-  };
+  return
+      [step = mx::compile(flat_step), state = flat_state(make_state(layers, width)), b = make_batch(width)]() mutable {
+        state.push_back(b.input);
+        state.push_back(b.target);
+        state = step(state);
+        mx::eval(state);
+        mx::array loss = state.back();
+        state.pop_back();
+        return loss;
+      };
 }
 
 step_case mlp_case(int layers, int width) {
@@ -186,10 +115,7 @@ void add(const std::string& name, const std::function<run()>& make) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto is_times = [](const char* argument) { return std::strcmp(argument, "--times") == 0; };
-  char** const end = std::remove_if(argv + 1, argv + argc, is_times);
-  const bool print_times = end != argv + argc;
-  argc = static_cast<int>(end - argv);
+  const bool print_times = bench::take_flag(argc, argv, "--times");
 
   const std::vector<step_case> cases = all_cases();
   for (const step_case& c : cases) {
@@ -210,7 +136,7 @@ int main(int argc, char** argv) {
 
   const bench::shortest_times times = bench::run_interleaved(argc, argv, "0.1");
   if (print_times) {
-    for (const auto& [name, nanoseconds] : times) std::printf("time %s %.2f\n", name.c_str(), nanoseconds);
+    bench::print_times(times);
     return 0;
   }
   std::printf("\nOne training step, the shortest of the repetitions:\n  %-12s %14s %14s %7s\n", "case", "MLX C++, us",

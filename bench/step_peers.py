@@ -18,7 +18,7 @@ import time
 
 import numpy
 
-from dispatch_peers import PEERS, JaxPeer, MlxPeer, importable, shortest_times
+from dispatch_peers import PEERS, JaxPeer, MlxPeer, adam_step, importable, shortest_times
 
 ROWS = 32
 MLPS = {f"mlp_{layers}x{width}": (layers, width) for width in (16, 64, 256) for layers in (8, 32)}
@@ -57,25 +57,7 @@ def mlp_run(peer, layers, width):
              "count": peer.count()}
     inputs, target = np.array(numbers((ROWS, width), 1)), np.array(numbers((ROWS, width), 0.5, 50))
 
-    def loss_of(params, inputs, target):
-        h = inputs
-        for layer in params:
-            h = np.tanh(h @ layer["weight"] + layer["bias"])
-        return np.mean(np.square(h - target))
-
-    def step(state, inputs, target):
-        loss, grads = peer.value_and_grad(loss_of)(state["params"], inputs, target)
-        mu = peer.tree_map(lambda m, g: 0.9 * m + (1 - 0.9) * g, state["mu"], grads)
-        nu = peer.tree_map(lambda v, g: 0.999 * v + (1 - 0.999) * np.square(g), state["nu"], grads)
-        count = state["count"] + 1
-        steps = peer.float32(count)
-        correction1 = -np.expm1(steps * math.log(0.9))
-        correction2 = -np.expm1(steps * math.log(0.999))
-        params = peer.tree_map(
-            lambda p, m, v: p - 1e-3 * (m / correction1 / (np.sqrt(v / correction2) + 1e-8)), state["params"], mu, nu)
-        return {"params": params, "mu": mu, "nu": nu, "count": count}, loss
-
-    compiled = peer.compile_step(step)
+    compiled = peer.compile_step(adam_step(peer))
 
     def run():
         nonlocal state

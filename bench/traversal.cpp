@@ -8,7 +8,6 @@
 //                                   (traversal_instructions.py reads its counts)
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -30,7 +29,6 @@
 #include <espalier/visit.hpp>
 #include <espalier/visit_update.hpp>
 #include <espalier/zeros_like.hpp>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -629,31 +627,6 @@ template <class Call> void for_each_case(Call call) {
   operations("layered", layered_trees());
 }
 
-template <class Work> void measure(const std::string& name, Work work) {
-  benchmark::RegisterBenchmark(name.c_str(), [work](benchmark::State& state) {
-    for (auto _ : state) {
-      work();
-      benchmark::ClobberMemory();
-    }
-  });
-}
-
-void report_times(const bench::shortest_times& times) {
-  std::vector<std::pair<std::string, double>> ratios;
-  std::printf("\nTime of one call, the shortest of the repetitions:\n  %-26s %12s %12s %8s\n", "case", "by hand, ns",
-              "espalier, ns", "ratio");
-  for_each_case([&](const std::string& name, auto, auto) {
-    const double by_hand = times["hand/" + name];
-    const double by_tree = times["tree/" + name];
-    ratios.emplace_back(name, by_tree / by_hand);
-    std::printf("  %-26s %12.1f %12.1f %8.3f\n", name.c_str(), by_hand, by_tree, by_tree / by_hand);
-  });
-  std::printf("\n");
-  for (const auto& [name, ratio] : ratios) std::printf("traversal/%s/time ratio %.2f\n", name.c_str(), ratio);
-  std::printf("traversal/fixed/update/scalar_time ratio %.2f\n",
-              times["tree/fixed/update"] / times["alone/fixed/update"]);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -671,10 +644,15 @@ int main(int argc, char** argv) {
     });
     return 0;
   }
-  for_each_case([](const std::string& name, auto by_hand, auto by_tree) {
-    measure("hand/" + name, by_hand);
-    measure("tree/" + name, by_tree);
+  std::vector<std::string> cases;
+  for_each_case([&cases](const std::string& name, auto by_hand, auto by_tree) {
+    cases.push_back(name);
+    bench::measure("hand/" + name, by_hand);
+    bench::measure("tree/" + name, by_tree);
   });
-  measure("alone/fixed/update", [] { update_alone(fixed_trees()); });
-  report_times(bench::run_interleaved(argc, argv));
+  bench::measure("alone/fixed/update", [] { update_alone(fixed_trees()); });
+  const bench::shortest_times times = bench::run_interleaved(argc, argv);
+  bench::print_ratios(times, "traversal", "call", cases);
+  std::printf("traversal/fixed/update/scalar_time ratio %.2f\n",
+              times["tree/fixed/update"] / times["alone/fixed/update"]);
 }

@@ -21,7 +21,7 @@ def counts(program):
             ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile.name}", program, "--calls", str(CALLS)],
             capture_output=True, text=True)
         if run.returncode != 0:
-            sys.exit(f"traversal_instructions: valgrind failed:\n{run.stderr}")
+            sys.exit(f"valgrind failed on {program}:\n{run.stderr}")
         table = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", profile.name],
                                capture_output=True, text=True, check=True).stdout
     found = {}
@@ -33,23 +33,25 @@ def counts(program):
     return found
 
 
-def main():
+def report(usage, group, one, title=str):
+    """The table and the ratios of the program that the command line names; `one` is what is counted, and title(case) its
+    name."""
     if len(sys.argv) != 2:
-        sys.exit(__doc__)
+        sys.exit(usage)
     if not shutil.which("valgrind"):
-        print("traversal_instructions: valgrind is not installed (Debian: valgrind), so no instructions are counted")
+        print(f"{group}_instructions: valgrind is not installed (Debian: valgrind), so no instructions are counted")
         return
     found = counts(sys.argv[1])
     ratios = []
-    print(f"\nInstructions of one call (mean of {CALLS}):\n  {'case':26} {'by hand':>10} {'espalier':>10} {'ratio':>8}")
+    print(f"\nInstructions of one {one} (mean of {CALLS}):\n  {'case':28} {'by hand':>10} {'espalier':>10} {'ratio':>8}")
     for case in sorted(case for side, case in found if side == "hand"):
         hand, tree = (found[side, case] for side in ("hand", "tree"))
-        ratios.append((case, tree / hand))
-        print(f"  {case:26} {hand:10.1f} {tree:10.1f} {tree / hand:8.3f}")
+        ratios.append((title(case), tree / hand))
+        print(f"  {title(case):28} {hand:10.1f} {tree:10.1f} {tree / hand:8.3f}")
     print()
     for name, ratio in ratios:
-        print(f"traversal/{name}/instructions ratio {ratio:.3f}")
+        print(f"{group}/{name}/instructions ratio {ratio:.3f}")
 
 
 if __name__ == "__main__":
-    main()
+    report(__doc__, "traversal", "call")

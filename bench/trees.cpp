@@ -8,11 +8,9 @@
 #include <benchmark/benchmark.h>
 #include <mlx/mlx.h>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <espalier/flatten.hpp>
 #include <espalier/map.hpp>
 #include <espalier/mlx/array.hpp>
@@ -340,10 +338,7 @@ transformer make_transformer() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto is_times = [](const char* argument) { return std::strcmp(argument, "--times") == 0; };
-  char** const end = std::remove_if(argv + 1, argv + argc, is_times);
-  const bool print_times = end != argv + argc;
-  argc = static_cast<int>(end - argv);
+  const bool print_times = bench::take_flag(argc, argv, "--times");
 
   for (const std::size_t leaves : {16U, 128U, 1024U}) add_tree(std::to_string(leaves), make_blocks(leaves, leaf()));
   add_tree("128_numbers", make_blocks(128, 1.0));
@@ -351,7 +346,7 @@ int main(int argc, char** argv) {
   add_tree("transformer", make_transformer());
   const bench::shortest_times times = bench::run_interleaved(argc, argv, "0.01");
   if (print_times) {
-    for (const auto& [name, nanoseconds] : times) std::printf("time %s %.2f\n", name.c_str(), nanoseconds);
+    bench::print_times(times);
     return 0;
   }
 

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <espalier/describe_value.hpp>
 #include <espalier/detail/json.hpp>
 #include <espalier/errors.hpp>
 #include <espalier/visit.hpp>
@@ -49,12 +50,6 @@ template <class Leaf> struct no_metric {
                 "tree_map([](const mx::array& a) { return a.item<float>(); }, metrics)");
 };
 
-// In the fewest digits that give the same number back.
-template <class Number> std::string shortest_text(Number x) {
-  char text[64];
-  return std::string(text, std::to_chars(text, text + sizeof text, x).ptr);
-}
-
 inline std::string metric_name(const path_view& path) {
   std::string name = path.dotted();
   return name.empty() ? "value" : name;
@@ -67,7 +62,7 @@ template <class Tree> std::vector<metric> metrics_of(const std::filesystem::path
       [&]<class Leaf>(const path_view& path, const Leaf& leaf) {
         if constexpr (std::is_floating_point_v<Leaf>) {
           const auto which = std::isfinite(leaf) ? metric::kind::number : metric::kind::not_finite;
-          all.push_back({metric_name(path), which, shortest_text(leaf)});
+          all.push_back({metric_name(path), which, describe_value(leaf)});
         } else if constexpr (std::is_arithmetic_v<Leaf>) {
           all.push_back({metric_name(path), metric::kind::number, std::to_string(+leaf)});
         } else if constexpr (std::is_same_v<Leaf, std::string>) {

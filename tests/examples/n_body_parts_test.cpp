@@ -15,6 +15,7 @@
 #include "../../examples/n_body/fit.hpp"
 #include "../../examples/n_body/solar_system.hpp"
 #include "../messages.hpp"
+#include "../scratch_folder.hpp"
 
 namespace {
 
@@ -68,10 +69,10 @@ TEST(n_body, reads_the_ephemeris) {
 }
 
 TEST(n_body, a_broken_file_is_refused_by_line) {
-  const fs::path file = fs::temp_directory_path() / ("n_body_" + std::to_string(std::random_device{}()) + ".csv");
-  const auto message_for = [&file](const std::string& text) {
-    std::ofstream(file) << text;
-    return message_of([&] { read_ephemeris(file.string()); });
+  const scratch_folder s;
+  const fs::path file = s.path / "planets.csv";
+  const auto message_for = [&](const std::string& text) {
+    return message_of([&] { read_ephemeris(s.file("planets.csv", text).string()); });
   };
   const std::string uranus_and_neptune = "0,uranus,1,2,3,4,5,6\n0,neptune,1,2,3,4,5,6\n";
   EXPECT_TRUE(contains(message_for("0,uranus,1,2,3,4,5\n"), "line 1: expected `day,body,x,y,z,vx,vy,vz` of uranus"));

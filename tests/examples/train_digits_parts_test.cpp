@@ -6,7 +6,6 @@
 #include <fstream>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <set>
 #include <sstream>
 #include <string>
@@ -16,6 +15,7 @@
 #include "../../examples/train_digits/digits_data.hpp"
 #include "../../examples/train_digits/options.hpp"
 #include "../../examples/train_digits/results.hpp"
+#include "../scratch_folder.hpp"
 
 namespace {
 
@@ -25,25 +25,6 @@ namespace fs = std::filesystem;
 
 // The repository's folder, from this file's place in it.
 fs::path source_root() { return fs::path(__FILE__).parent_path().parent_path().parent_path(); }
-
-// A folder of one test's own, gone when the test ends.
-struct scratch {
-  fs::path folder = fs::temp_directory_path() / ("train_digits_" + std::to_string(std::random_device{}()));
-  scratch() {
-    folder += std::string("_") + testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  ~scratch() { fs::remove_all(folder); }
-
-  fs::path file(const std::string& text) const {
-    fs::path path = folder / "digits.csv";
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-  }
-};
 
 // What the exception says that a call throws.
 template <class E, class F> std::string message(F&& f) {
@@ -67,8 +48,8 @@ std::string line(const std::string& pixel, const std::string& label) {
 }
 
 void expect_refused(const std::string& content, const std::vector<std::string>& words) {
-  const scratch s;
-  expect_words(message<data_error>([&] { read_digits(s.file(content)); }), words);
+  const scratch_folder s;
+  expect_words(message<data_error>([&] { read_digits(s.file("digits.csv", content)); }), words);
 }
 
 TEST(digits_data, the_shipped_file_is_the_uci_test_set) {
@@ -86,8 +67,8 @@ TEST(digits_data, the_shipped_file_is_the_uci_test_set) {
 }
 
 TEST(digits_data, pixels_are_scaled_and_blank_lines_and_windows_line_ends_are_fine) {
-  const scratch s;
-  const digits d = read_digits(s.file(line("4", "7") + "\r\n\n" + line("16", "0")));
+  const scratch_folder s;
+  const digits d = read_digits(s.file("digits.csv", line("4", "7") + "\r\n\n" + line("16", "0")));
   EXPECT_EQ(d.labels, (std::vector<int>{7, 0}));
   ASSERT_EQ(d.pixels.size(), 128u);
   EXPECT_EQ(d.pixels.front(), 0.25f);
@@ -95,10 +76,9 @@ TEST(digits_data, pixels_are_scaled_and_blank_lines_and_windows_line_ends_are_fi
 }
 
 TEST(digits_data, a_missing_file_a_folder_an_empty_file_and_an_archive_are_refused_with_advice) {
-  const scratch s;
-  expect_words(message<data_error>([&] { read_digits(s.folder / "none.csv"); }),
-               {"none.csv", "no such file", "--data"});
-  expect_words(message<data_error>([&] { read_digits(s.folder); }), {"a folder", "--data"});
+  const scratch_folder s;
+  expect_words(message<data_error>([&] { read_digits(s.path / "none.csv"); }), {"none.csv", "no such file", "--data"});
+  expect_words(message<data_error>([&] { read_digits(s.path); }), {"a folder", "--data"});
   expect_refused("", {"digits.csv", "an empty file", "--data"});
   expect_refused("\n\n", {"an empty file"});
   expect_refused("\x1f\x8b\x08 and so on", {"a gzip archive", "gunzip"});
@@ -126,8 +106,8 @@ TEST(digits_data, a_file_cut_off_in_the_middle_of_a_line_is_told_as_that) {
 
 TEST(digits_data, an_error_shows_little_of_a_strange_file_and_no_control_characters) {
   const std::string text = "\x1b[31m" + std::string(5000, 'z');
-  const scratch s;
-  const std::string said = message<data_error>([&] { read_digits(s.file(text)); });
+  const scratch_folder s;
+  const std::string said = message<data_error>([&] { read_digits(s.file("digits.csv", text)); });
   EXPECT_LT(said.size(), 400u);
   EXPECT_EQ(said.find('\x1b'), std::string::npos);
 }
@@ -322,36 +302,36 @@ TEST(to_svg, no_points_one_point_and_perfect_scores_still_give_a_picture) {
 }
 
 TEST(write_svg, writes_the_picture_or_names_the_file_that_it_cannot_write) {
-  const scratch s;
+  const scratch_folder s;
   const learning_curve curve{.batch_loss = {{0, 1}, {1, 0.5}}, .epoch_loss = {}, .test_accuracy = {}};
-  write_svg(s.folder / "c.svg", curve);
+  write_svg(s.path / "c.svg", curve);
   std::ostringstream written;
-  written << std::ifstream(s.folder / "c.svg").rdbuf();
+  written << std::ifstream(s.path / "c.svg").rdbuf();
   EXPECT_EQ(written.str(), to_svg(curve));
-  expect_words(message<std::runtime_error>([&] { write_svg(s.folder / "no" / "c.svg", curve); }), {"c.svg", "--curve"});
+  expect_words(message<std::runtime_error>([&] { write_svg(s.path / "no" / "c.svg", curve); }), {"c.svg", "--curve"});
 }
 
 TEST(require_writable, tries_the_folder_and_leaves_no_trace) {
-  const scratch s;
-  require_writable(s.folder / "new.svg", "--curve");
-  EXPECT_TRUE(fs::is_empty(s.folder));
-  const fs::path there = s.file("old");
+  const scratch_folder s;
+  require_writable(s.path / "new.svg", "--curve");
+  EXPECT_TRUE(fs::is_empty(s.path));
+  const fs::path there = s.file("digits.csv", "old");
   require_writable(there, "--checkpoint");
   EXPECT_EQ(fs::file_size(there), 3u);
-  expect_words(message<training_error>([&] { require_writable(s.folder / "no" / "c.svg", "--curve"); }),
-               {"option --curve", (s.folder / "no" / "c.svg").string(), "cannot be written", "folder exists"});
-  expect_words(message<training_error>([&] { require_writable(s.folder, "--checkpoint"); }),
-               {"option --checkpoint", s.folder.string(), "is a folder"});
+  expect_words(message<training_error>([&] { require_writable(s.path / "no" / "c.svg", "--curve"); }),
+               {"option --curve", (s.path / "no" / "c.svg").string(), "cannot be written", "folder exists"});
+  expect_words(message<training_error>([&] { require_writable(s.path, "--checkpoint"); }),
+               {"option --checkpoint", s.path.string(), "is a folder"});
 }
 
 TEST(keep_previous, renames_what_is_there) {
-  const scratch s;
-  EXPECT_FALSE(keep_previous(s.folder / "digits.csv"));
+  const scratch_folder s;
+  EXPECT_FALSE(keep_previous(s.path / "digits.csv"));
   for (const char* text : {"first", "second one"}) {
-    const fs::path file = s.file(text);
-    EXPECT_EQ(keep_previous(file), s.folder / "digits.csv.previous");
+    const fs::path file = s.file("digits.csv", text);
+    EXPECT_EQ(keep_previous(file), s.path / "digits.csv.previous");
     EXPECT_FALSE(fs::exists(file));
-    EXPECT_EQ(fs::file_size(s.folder / "digits.csv.previous"), std::string(text).size());
+    EXPECT_EQ(fs::file_size(s.path / "digits.csv.previous"), std::string(text).size());
   }
 }
 

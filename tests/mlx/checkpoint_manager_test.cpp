@@ -12,10 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "../messages.hpp"
+#include "../scratch_folder.hpp"
 
 namespace {
 
@@ -33,11 +35,6 @@ state make_state(int n) { return {mx::full({2}, static_cast<float>(n)), n}; }
 
 class CheckpointManager : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder = fs::temp_directory_path() / ("espalier_manager_" + std::to_string(std::random_device{}())) / "run";
-  }
-  void TearDown() override { fs::remove_all(folder.parent_path()); }
-
   std::set<std::string> names() const {
     std::set<std::string> all;
     for (const auto& entry : fs::directory_iterator(folder)) all.insert(entry.path().filename().string());
@@ -45,17 +42,9 @@ class CheckpointManager : public ::testing::Test {
   }
   void touch(const std::string& name) const { std::ofstream(folder / name) << "x"; }
 
-  fs::path folder;
+  scratch_folder scratch;
+  fs::path folder = scratch.path / "run";  // not there yet
 };
-
-template <class F> std::string error_of(F f) {
-  try {
-    f();
-  } catch (const checkpoint_error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST_F(CheckpointManager, WithoutCheckpointsARunBegins) {
   const checkpoint_manager manager{folder};
@@ -191,7 +180,8 @@ TEST_F(CheckpointManager, ADamagedCheckpointIsAnErrorAndChangesNothing) {
   manager.save(6, make_state(6));
   fs::resize_file(manager.path(6), fs::file_size(manager.path(6)) - 1);
   state s = make_state(1);
-  EXPECT_NE(error_of([&] { manager.restore(s); }).find("step_00000006.safetensors"), std::string::npos);
+  EXPECT_NE(message_of<checkpoint_error>([&] { manager.restore(s); }).find("step_00000006.safetensors"),
+            std::string::npos);
   EXPECT_TRUE(espalier::tree_equal(s, make_state(1)));
   manager.restore(5, s);
   EXPECT_EQ(s.epoch, 5);
@@ -208,19 +198,22 @@ TEST_F(CheckpointManager, AFailedSaveRemovesNothing) {
 TEST_F(CheckpointManager, ErrorsSayWhatToDo) {
   const checkpoint_manager manager{folder};
   state s = make_state(1);
-  EXPECT_EQ(error_of([&] { manager.restore(3, s); }),
+  EXPECT_EQ(message_of<checkpoint_error>([&] { manager.restore(3, s); }),
             "espalier: checkpoint_manager: '" + folder.string() + "' has no checkpoint of step 3; it has none");
   manager.save(5, s);
   manager.save(7, s);
-  EXPECT_EQ(error_of([&] { manager.restore(3, s); }), "espalier: checkpoint_manager: '" + folder.string() +
-                                                          "' has no checkpoint of step 3; it has those of 5, 7");
+  EXPECT_EQ(
+      message_of<checkpoint_error>([&] { manager.restore(3, s); }),
+      "espalier: checkpoint_manager: '" + folder.string() + "' has no checkpoint of step 3; it has those of 5, 7");
   const checkpoint_manager nothing{.folder = folder, .max_to_keep = 0};
-  EXPECT_NE(error_of([&] { nothing.save(8, s); }).find("leave it out to keep all"), std::string::npos);
+  EXPECT_NE(message_of<checkpoint_error>([&] { nothing.save(8, s); }).find("leave it out to keep all"),
+            std::string::npos);
   EXPECT_EQ(manager.all_steps(), (steps{5, 7}));
   touch("file");
   const checkpoint_manager inside{folder / "file"};
-  EXPECT_NE(error_of([&] { inside.save(1, s); }).find("cannot be made"), std::string::npos);
-  EXPECT_NE(error_of([&] { (void)inside.latest_step(); }).find("cannot be read"), std::string::npos);
+  EXPECT_NE(message_of<checkpoint_error>([&] { inside.save(1, s); }).find("cannot be made"), std::string::npos);
+  EXPECT_NE(message_of<checkpoint_error>([&] { (void)inside.latest_step(); }).find("cannot be read"),
+            std::string::npos);
 }
 
 }  // namespace

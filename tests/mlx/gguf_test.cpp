@@ -9,13 +9,13 @@
 #include <espalier/mlx/gguf.hpp>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "../scratch_folder.hpp"
 
 namespace {
 
@@ -63,18 +63,8 @@ class gguf_bytes {
 
 class Gguf : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder = fs::temp_directory_path() / ("espalier_gguf_" + std::to_string(std::random_device{}()));
-    fs::create_directories(folder);
-    file = folder / "model.gguf";
-  }
-  void TearDown() override { fs::remove_all(folder); }
-
-  void write(const std::string& bytes) const { std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes; }
-  std::string bytes() const {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  void write(const std::string& bytes) const { scratch.file("model.gguf", bytes); }
+  std::string bytes() const { return text_of(file); }
   checkpoint_error error() const {
     try {
       const gguf_file opened(file);
@@ -90,8 +80,9 @@ class Gguf : public ::testing::Test {
     EXPECT_NE(what.find(file.string()), std::string::npos) << what;
   }
 
-  fs::path folder;
-  fs::path file;
+  scratch_folder scratch;
+  fs::path folder = scratch.path;
+  fs::path file = folder / "model.gguf";
 };
 
 struct block {

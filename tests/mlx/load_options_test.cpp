@@ -8,11 +8,12 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "../scratch_folder.hpp"
 
 namespace {
 
@@ -28,13 +29,6 @@ using differences = std::vector<mismatch>;
 
 class LoadOptions : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder = fs::temp_directory_path() / ("espalier_load_options_" + std::to_string(std::random_device{}()));
-    fs::create_directories(folder);
-    file = folder / "tree.safetensors";
-  }
-  void TearDown() override { fs::remove_all(folder); }
-
   // What a load says, which must fail and leave the tree as it is.
   template <class T> checkpoint_error load_error(T& tree, const load_options& options) {
     const T before = tree;
@@ -48,8 +42,9 @@ class LoadOptions : public ::testing::Test {
     return checkpoint_error("");
   }
 
-  fs::path folder;
-  fs::path file;
+  scratch_folder scratch;
+  fs::path folder = scratch.path;
+  fs::path file = folder / "tree.safetensors";
 };
 
 struct linear {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <complex>
 #include <csignal>
 #include <cstdint>
@@ -33,6 +32,9 @@
 #include <variant>
 #include <vector>
 
+#include "../messages.hpp"
+#include "../scratch_folder.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,15 +48,6 @@ using espalier::tree_equal;
 // A folder of its own for each test.
 class Checkpoint : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder =
-        fs::temp_directory_path() / ("espalier_safetensors_" + name + "_" + std::to_string(std::random_device{}()));
-    fs::create_directories(folder);
-    file = folder / "tree.safetensors";
-  }
-  void TearDown() override { fs::remove_all(folder); }
-
   // What a tree becomes that is saved, and loaded into `target`.
   template <class T> T through_file(const T& tree, T target) {
     save_safetensors(file, tree);
@@ -62,14 +55,12 @@ class Checkpoint : public ::testing::Test {
     return target;
   }
 
-  std::string bytes() const {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  void write_bytes(const std::string& text) const { std::ofstream(file, std::ios::binary | std::ios::trunc) << text; }
+  std::string bytes() const { return text_of(file); }
+  void write_bytes(const std::string& text) const { scratch.file("tree.safetensors", text); }
 
-  fs::path folder;
-  fs::path file;
+  scratch_folder scratch;
+  fs::path folder = scratch.path;
+  fs::path file = folder / "tree.safetensors";
 };
 
 // The exception of a load, or an empty one.
@@ -90,8 +81,6 @@ template <class T> checkpoint_error save_error(const fs::path& file, const T& tr
   }
   return checkpoint_error("no error");
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<mismatch> sorted(std::vector<mismatch> list) {
   std::sort(list.begin(), list.end(), [](const mismatch& a, const mismatch& b) {

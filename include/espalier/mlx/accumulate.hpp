@@ -7,6 +7,7 @@
 #include <mlx/array.h>
 #include <mlx/ops.h>
 
+#include <espalier/mlx/array.hpp>
 #include <espalier/mlx/detail/arrays.hpp>
 #include <espalier/mlx/detail/call.hpp>
 #include <espalier/mlx/grad.hpp>
@@ -28,12 +29,6 @@ template <class Where> struct no_gradient_function {
 };
 template <class R> inline constexpr bool is_value_and_gradient = false;
 template <class V, class G> inline constexpr bool is_value_and_gradient<value_and_gradient<V, G>> = true;
-
-// Half precision is summed in float32.
-inline ::mlx::core::array widened(const ::mlx::core::array& a) {
-  const bool half = a.dtype() == ::mlx::core::float16 || a.dtype() == ::mlx::core::bfloat16;
-  return half ? ::mlx::core::astype(a, ::mlx::core::float32) : a;
-}
 
 }  // namespace detail
 
@@ -66,9 +61,9 @@ auto accumulate_gradients(F loss_and_grad, const T& argument, const Batch&... ba
       const std::vector<mx::array> arrays = detail::gathered(detail::every_parameter{}, gradient);
       for (std::size_t i = 0; i < arrays.size(); ++i) {
         if (sums.size() == i) {
-          sums.push_back(detail::widened(arrays[i]));
+          sums.push_back(array_traits<mx::array>::widened(arrays[i]));
         } else {
-          sums[i] = sums[i] + detail::widened(arrays[i]);
+          sums[i] = sums[i] + array_traits<mx::array>::widened(arrays[i]);
         }
       }
       values.push_back(std::move(value));

@@ -59,7 +59,7 @@ template <> struct array_traits<::mlx::core::array> {
   static std::size_t elements(const ::mlx::core::array& a) { return a.size(); }
   static std::size_t bytes(const ::mlx::core::array& a) { return a.nbytes(); }
 
- private:
+  // Half precision as float32, in which sums and moments survive; all else as it is.
   static ::mlx::core::array widened(const ::mlx::core::array& a) {
     const bool half = a.dtype() == ::mlx::core::float16 || a.dtype() == ::mlx::core::bfloat16;
     return half ? ::mlx::core::astype(a, ::mlx::core::float32) : a;

@@ -8,6 +8,7 @@
 #include <mlx/ops.h>
 #include <mlx/transforms.h>
 
+#include <cstddef>
 #include <espalier/leaf_array.hpp>
 #include <espalier/mlx/detail/array_transforms.hpp>
 #include <espalier/mlx/detail/arrays.hpp>
@@ -52,6 +53,16 @@ inline ::mlx::core::Shape joined_shape(const ::mlx::core::array& output, const :
   ::mlx::core::Shape shape = output.shape();
   shape.insert(shape.end(), input.shape().begin(), input.shape().end());
   return shape;
+}
+
+// The elements of an array from `begin` to `end` along an axis, in another shape.
+inline ::mlx::core::array block_of(const ::mlx::core::array& a, std::size_t axis, int begin, int end,
+                                   ::mlx::core::Shape shape) {
+  ::mlx::core::Shape from(a.ndim(), 0);
+  ::mlx::core::Shape to = a.shape();
+  from[axis] = begin;
+  to[axis] = end;
+  return ::mlx::core::reshape(::mlx::core::slice(a, std::move(from), std::move(to)), std::move(shape));
 }
 
 // Value's structure with a T for each array, made by part(k) of the k-th.
@@ -110,12 +121,7 @@ template <class F> struct reverse_jacobian {
         const int end = begin + static_cast<int>(outputs[k].size());
         std::vector<mx::array> blocks;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
-          mx::Shape from(rows[i].ndim(), 0);
-          mx::Shape to = rows[i].shape();
-          from[0] = begin;
-          to[0] = end;
-          blocks.push_back(
-              mx::reshape(mx::slice(rows[i], std::move(from), std::move(to)), joined_shape(outputs[k], inputs[i])));
+          blocks.push_back(block_of(rows[i], 0, begin, end, joined_shape(outputs[k], inputs[i])));
         }
         begin = end;
         return blocks;
@@ -150,12 +156,7 @@ template <class F> struct forward_jacobian {
         int begin = 0;
         for (const mx::array& input : inputs) {
           const int end = begin + static_cast<int>(input.size());
-          mx::Shape from(last.ndim(), 0);
-          mx::Shape to = last.shape();
-          from[last.ndim() - 1] = begin;
-          to[last.ndim() - 1] = end;
-          blocks.push_back(
-              mx::reshape(mx::slice(last, std::move(from), std::move(to)), joined_shape(outputs[k], input)));
+          blocks.push_back(block_of(last, last.ndim() - 1, begin, end, joined_shape(outputs[k], input)));
           begin = end;
         }
         return blocks;

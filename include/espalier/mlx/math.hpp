@@ -37,10 +37,7 @@ template <> struct leaf_math<::mlx::core::array> {
     }
   }
 
-  static array widen(const array& a) {
-    const bool half = a.dtype() == ::mlx::core::float16 || a.dtype() == ::mlx::core::bfloat16;
-    return half ? ::mlx::core::astype(a, ::mlx::core::float32) : a;
-  }
+  static array widen(const array& a) { return array_traits<array>::widened(a); }
 
   static array sqrt(const array& a) { return ::mlx::core::sqrt(a); }
 
