@@ -342,11 +342,16 @@ CORPUS_EXAMPLES(stack_of, add(1.0, 2.0); add(1.0, 2.0, 3.0); add();)
 
 #undef CORPUS_EXAMPLES
 
+#ifdef ESPALIER_FEW_TYPES  // one of each kind of node
+using types = testing::Types<token, mixed, matrix, tuple_of_all, maps, optional_map, alternatives, model, far_cache,
+                             rose, chain, quantized, interval, polynomial, stack_of>;
+#else
 using types =
     testing::Types<double, std::string, token, empty, point, mixed, segment, pair_of_points, three, twenty,
                    several_lists, numbers, matrix, nested_pair, tuple_of_all, maps, optional_point, optional_map,
                    alternatives, linear, model, named_points, frozen, tokens, cache, listed_cache, far_cache, rose,
                    chain, family, over_double, owner, choice, hollow, quantized, interval, polynomial, stack_of>;
+#endif
 
 // Two functions over every leaf type here that do not commute.
 struct increase {
