@@ -36,7 +36,7 @@ std::vector<examples::option> options_of(options& o) {
       file("--data", o.data, "digits to learn from: 64 pixels (0 to 16) and a label (0 to 9) a line"),
       whole_number("--epochs", o.epochs, 1, many, "passes over the training set; with --resume, this many more"),
       whole_number("--batch-size", o.batch_size, 1, many,
-                   "images in a mini-batch; the last one of an epoch may be smaller"),
+                   "images in a mini-batch, of all processes; the last one of an epoch may be smaller"),
       positive_number("--learning-rate", o.learning_rate, "step size of the optimizer"),
       widths("--hidden", o.hidden, "widths of the hidden layers, from the image to the answer"),
       whole_number("--seed", o.seed, 0, std::numeric_limits<std::uint64_t>::max(),
@@ -62,7 +62,9 @@ std::string help_text(const options& defaults) {
   return "Usage: train_digits [options]\n\n"
          "Trains a multilayer perceptron on handwritten digits. Prints progress and the accuracy on digits that it\n"
          "was not trained on; writes a checkpoint and a picture of the learning curve. A checkpoint that is there\n"
-         "already is kept as FILE.previous, unless it is resumed.\n\nOptions:\n" +
+         "already is kept as FILE.previous, unless it is resumed. Of several processes (mlx.launch -n 2 -- "
+         "train_digits)\n"
+         "each takes its share of every mini-batch, and the first one prints and writes.\n\nOptions:\n" +
          examples::options_text(options_of(shown)) +
          "\nA value in [brackets] is used where the option is not given.\n\n"
          "Examples:\n"

@@ -6,6 +6,9 @@
 #include <espalier/mlx/checkpoint.hpp>
 #include <espalier/mlx/checkpoint_manager.hpp>
 #include <espalier/mlx/custom_vjp.hpp>
+#include <espalier/mlx/distributed.hpp>
+#include <espalier/mlx/distributed_check.hpp>
+#include <espalier/mlx/distributed_shard.hpp>
 #include <espalier/mlx/dynamic.hpp>
 #include <espalier/mlx/engine.hpp>
 #include <espalier/mlx/eval.hpp>
